@@ -1,0 +1,1 @@
+"""Floor 2: who acts. Policies, the episode loop, trajectories and the archive."""

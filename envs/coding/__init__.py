@@ -1,0 +1,1 @@
+"""The coding domain: programs are written, run and judged."""

@@ -1,0 +1,126 @@
+"""The one door behind which untrusted code runs, whatever the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from workgym.envs.sandbox.spec import Capabilities, ExecResult, Health, PythonCode, SandboxSpec
+
+__all__ = ["Argv", "Pools", "Process", "Program", "Sandbox", "SandboxPool"]
+
+Argv = tuple[str, ...]
+Program = Argv | PythonCode
+
+
+class Process(Protocol):
+    """A program that is running. With `channel=True` it holds one private line to us beside stdin, stdout and stderr."""
+
+    def send(self, data: bytes) -> None:
+        """Write to its stdin.
+
+        Raises:
+            BrokenPipeError: the program has closed its stdin or is gone.
+        """
+        ...
+
+    def receive(self, timeout_s: float) -> bytes | None:
+        """Read one line from the channel, without its newline.
+
+        Returns:
+            The line; None once the program has closed the channel or ended, or where `timeout_s` has passed.
+        """
+        ...
+
+    def wait(self, timeout_s: float) -> ExecResult:
+        """Close stdin, wait until it ends, kill it with all descendants at the deadline, and say what became of it."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it with all descendants; `wait` then reports "killed"."""
+        ...
+
+
+class Sandbox(Protocol):
+    """A place where untrusted code runs. What a backend lacks reads false in `capabilities` and raises SandboxError."""
+
+    @property
+    def spec(self) -> SandboxSpec: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def start(self, program: Program, *, env: Mapping[str, str] | None = None, channel: bool = False) -> Process:
+        """Start a program and return at once.
+
+        Raises:
+            SandboxError: infrastructure failed.
+        """
+        ...
+
+    def exec(
+        self,
+        program: Program,
+        *,
+        stdin: bytes = b"",
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        channel: bool = False,
+    ) -> ExecResult:
+        """Run a program to its end, or to `timeout_s` of wall time, and kill what is left of it.
+
+        Raises:
+            SandboxError: infrastructure failed; the program's own failure is a status.
+        """
+        ...
+
+    def write(self, path: str, data: bytes) -> None: ...
+    def read(self, path: str, max_bytes: int) -> bytes: ...
+    def diff(self) -> Mapping[str, bytes | None]: ...
+    def snapshot(self, kind: str = "workspace") -> str: ...
+    def restore(self, snapshot: str) -> None: ...
+    def fork(self, n: int) -> Sequence[Sandbox]: ...
+    def freeze(self) -> None: ...
+    def thaw(self) -> None: ...
+
+    def kill_all(self) -> int:
+        """Kill every process of this sandbox; return how many. Idempotent."""
+        ...
+
+    def heartbeat(self, timeout_s: float) -> Health:
+        """Ask whether it still answers."""
+        ...
+
+    def close(self) -> None:
+        """Kill everything and give back what it held. Idempotent."""
+        ...
+
+
+class SandboxPool(Protocol):
+    """Keeps sandboxes of one kind warm. Safe to use from many threads."""
+
+    @property
+    def spec(self) -> SandboxSpec: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def lease(self) -> AbstractContextManager[Sandbox]:
+        """Lend a sandbox that nobody has used for anything else; it is closed when the `with` ends.
+
+        Raises:
+            SandboxError: the pool is closed or its machinery is gone and cannot be replaced.
+        """
+        ...
+
+    def close(self) -> None:
+        """End every sandbox and process of the pool. Idempotent."""
+        ...
+
+
+class Pools(Protocol):
+    """The pools of one domain in one process. What judges never shares a process with what agents run in."""
+
+    @property
+    def agent(self) -> SandboxPool: ...
+    @property
+    def grader(self) -> SandboxPool: ...

@@ -1,0 +1,141 @@
+"""What a sandbox is asked to be, and what it says of a program that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+__all__ = ["Capabilities", "ExecResult", "Health", "PythonCode", "SandboxSpec", "Status"]
+
+Status = Literal[
+    "ok",
+    "nonzero",
+    "signal",
+    "timeout_wall",
+    "timeout_cpu",
+    "oom",
+    "output_limit",
+    "disk_limit",
+    "processes_limit",
+    "killed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCode:
+    """Python source to run as `__main__` in a child of a warm interpreter."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class SandboxSpec:
+    """What the code may use. Hashable: one pool serves all who ask for the same.
+
+    Attributes:
+        warm_imports: modules the zygote imports once, so that children find them loaded.
+        warm_modules: (name, source) of further modules the zygote loads once. Never anything of a task.
+        memory_mb: memory of one run.
+        cpu_s: CPU seconds of one run, children included where the kernel can count them.
+        n_processes: processes and threads at once.
+        n_open_files: descriptors.
+        disk_mb: private scratch space.
+        n_inodes: files in it.
+        output_kb: kept of each of stdout, stderr and the channel; the rest is discarded and counted.
+        network: "none" (not even loopback) or "loopback" (its own).
+        env: variables of the child, beside a fixed minimal set.
+        require: names of fields of `Capabilities` that must read true, else the pool does not open.
+
+    Raises:
+        ValueError: a limit is not positive.
+    """
+
+    warm_imports: tuple[str, ...] = ()
+    warm_modules: tuple[tuple[str, str], ...] = ()
+    memory_mb: int = 256
+    cpu_s: float = 2.0
+    n_processes: int = 16
+    n_open_files: int = 64
+    disk_mb: int = 16
+    n_inodes: int = 1024
+    output_kb: int = 64
+    network: Literal["none", "loopback"] = "none"
+    env: tuple[tuple[str, str], ...] = ()
+    require: tuple[str, ...] = ("files", "network", "process_tree", "memory", "kill")
+
+    def __post_init__(self) -> None:
+        for name in ("memory_mb", "cpu_s", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be > 0, not {getattr(self, name)!r}")
+        unknown = set(self.require) - {field.name for field in fields(Capabilities)}
+        if unknown:
+            raise ValueError(f"require names no guarantee: {sorted(unknown)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend was seen to hold on this machine. Each is tried, never assumed.
+
+    Attributes:
+        files: no host file outside the read-only binds opens.
+        network: no socket reaches anything.
+        process_tree: only the run's own processes are visible.
+        memory: a run cannot exceed its memory ("" no, else "cgroup" or "per-process").
+        processes: a run cannot exceed its number of processes.
+        disk: scratch space is capped.
+        seccomp: a system call filter is in force.
+        kill: a run dies with all its descendants.
+        workspace: read, write and diff work.
+        snapshot: snapshot, restore and fork work.
+        freeze: freeze and thaw work.
+    """
+
+    files: bool = False
+    network: bool = False
+    process_tree: bool = False
+    memory: Literal["", "cgroup", "per-process"] = ""
+    processes: bool = False
+    disk: bool = False
+    seccomp: bool = False
+    kill: bool = False
+    workspace: bool = False
+    snapshot: bool = False
+    freeze: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExecResult:
+    """What became of one program, all measured from outside.
+
+    Attributes:
+        status: how it ended; an infrastructure fault is no status but a SandboxError.
+        exit_code: of the first process, -1 where it was killed.
+        signal: the signal that ended it, 0 if none.
+        stdout, stderr, channel: what it wrote, up to the cap.
+        truncated_bytes: what it wrote beyond the cap.
+        wall_s, cpu_s: seconds.
+        peak_memory_mb: of the largest process, or of the group where a cgroup counts.
+        n_killed: processes that had to be killed at the end.
+    """
+
+    status: Status
+    exit_code: int
+    signal: int = 0
+    stdout: bytes = b""
+    stderr: bytes = b""
+    channel: bytes = b""
+    truncated_bytes: int = 0
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_memory_mb: float = 0.0
+    n_killed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Answer to a heartbeat: `alive`, and how long it took in seconds."""
+
+    alive: bool
+    latency_s: float
+    detail: Mapping[str, str] | None = None

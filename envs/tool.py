@@ -1,0 +1,204 @@
+"""Tools: one table gives the text form, the JSON tool call and the chat template's list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from workgym.tasks.errors import ActionError
+from workgym.tasks.naming import unknown_name
+
+__all__ = ["End", "Tool", "ToolCall", "ToolTable"]
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What a tool returns to end the episode.
+
+    Attributes:
+        reason: "submitted", "solved" or "gave_up".
+        submission: what is to be judged.
+        text: what the agent reads last.
+    """
+
+    reason: str
+    submission: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something an agent can do.
+
+    Attributes:
+        name: as the agent calls it.
+        description: one or two sentences for the agent.
+        schema: JSON schema of the arguments, an object with `properties` and `required`.
+        call: does it; takes the arguments by name; returns the text to show, or an End.
+            Raises ActionError, with words for the agent, where the arguments make no sense.
+        short: a second, shorter name in the text form; "" for none.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    call: Callable[..., str | End] = field(repr=False)
+    short: str = ""
+
+    def __call__(self, **arguments: Any) -> str | End:
+        """Check the arguments and do it.
+
+        Raises:
+            ActionError: an argument is missing, unknown or of another type.
+        """
+        check_arguments(self.name, self.schema, arguments)
+        return self.call(**arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool by name, and its arguments."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Check arguments against the part of JSON schema that tools use: `type`, `enum`, `required`, no unknown names.
+
+    Raises:
+        ActionError: in words for the agent.
+    """
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in arguments:
+            raise ActionError(f"{tool} needs the argument {name!r}")
+    for name, value in arguments.items():
+        if name not in properties:
+            raise ActionError(f"{tool}: {unknown_name('argument', name, properties)}")
+        wanted = properties[name].get("type")
+        if wanted and (
+            not isinstance(value, _TYPES[wanted]) or (isinstance(value, bool) and wanted in ("integer", "number"))
+        ):
+            raise ActionError(f"{tool}: {name} must be of type {wanted}, not {type(value).__name__}")
+        choices = properties[name].get("enum")
+        if choices and value not in choices:
+            raise ActionError(f"{tool}: {unknown_name(name, value, map(str, choices))}")
+
+
+class ToolTable:
+    """The tools of a session, and the three forms in which an agent may call them.
+
+    Text: the tool's name or short name, a space, and its argument: the rest of the text as it stands where the tool takes
+    one string, else a JSON object. Call: `{"name": ..., "arguments": {...}}`. List: several calls, done in order.
+    """
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self.tools: Final = tuple(tools)
+        self._by_name: Final[dict[str, tuple[Tool, str | None]]] = {}
+        for tool in tools:
+            entry = (tool, _only_text_argument(tool))
+            for name in filter(None, (tool.name, tool.short)):
+                if name in self._by_name or not name.isprintable() or " " in name:
+                    raise ValueError(f"tool name {name!r} is taken, empty or has a space")
+                self._by_name[name] = entry
+        self.names: Final = ",".join(tool.name for tool in tools)
+
+    def schema(self) -> list[dict[str, Any]]:
+        """The tools as chat templates and OpenAI-compatible endpoints take them."""
+        return [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.schema)},
+            }
+            for tool in self.tools
+        ]
+
+    def do_text(self, text: str) -> str | End:
+        """Carry out an action in text form.
+
+        Raises:
+            ActionError: no such tool, or arguments that do not fit.
+        """
+        name, _, rest = text.partition(" ")
+        entry = self._by_name.get(name)
+        if entry is None:
+            return self._do_untidy(text)
+        tool, only = entry
+        if only is not None:
+            return tool.call(**{only: rest})
+        if not rest:
+            return tool()
+        return tool(**_parse_object(tool.name, rest))
+
+    def do_call(self, call: Mapping[str, Any]) -> str | End:
+        """Carry out an action in the form `{"name": ..., "arguments": {...}}`; arguments may be JSON text.
+
+        Raises:
+            ActionError: no such tool, or arguments that do not fit.
+        """
+        name, arguments = call.get("name"), call.get("arguments", {})
+        tool = self.find(name)
+        if isinstance(arguments, str):
+            arguments = _parse_object(tool.name, arguments)
+        if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
+            raise ActionError(f"{tool.name}: arguments must be an object")
+        return tool(**arguments)
+
+    def find(self, name: object) -> Tool:
+        """The tool of this name.
+
+        Raises:
+            ActionError: there is none; the message names the nearest.
+        """
+        entry = self._by_name.get(name) if isinstance(name, str) else None
+        if entry is None:
+            raise ActionError(unknown_name("tool", name, (tool.name for tool in self.tools)))
+        return entry[0]
+
+    def _do_untidy(self, text: str) -> str | End:
+        """Second try for a text whose first word is no tool: white space around it, a newline after the name, or JSON."""
+        stripped = text.strip()
+        if stripped.startswith(("{", "[")):
+            try:
+                call = json.loads(stripped)
+            except (ValueError, RecursionError) as error:
+                raise ActionError("the action looks like JSON but does not parse") from error
+            if isinstance(call, dict):
+                return self.do_call(call)
+            raise ActionError("an action in JSON is an object with name and arguments")
+        words = stripped.split(maxsplit=1)
+        if not words:
+            raise ActionError(f"the action is empty. Tools: {self.names}")
+        tool = self.find(words[0][:40])
+        rest = words[1] if len(words) > 1 else ""
+        return self.do_text(f"{tool.name} {rest}" if rest else tool.name)
+
+
+def _only_text_argument(tool: Tool) -> str | None:
+    properties = tool.schema.get("properties", {})
+    if len(properties) != 1:
+        return None
+    ((name, about),) = properties.items()
+    return name if about.get("type") == "string" and "enum" not in about else None
+
+
+def _parse_object(tool: str, text: str) -> dict[str, Any]:
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ActionError(f"{tool}: the arguments must be a JSON object") from error
+    if not isinstance(arguments, dict):
+        raise ActionError(f"{tool}: the arguments must be a JSON object")
+    return arguments

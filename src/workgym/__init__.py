@@ -1,0 +1,1 @@
+"""workgym: Gymnasium environments in which language-model agents learn to work."""

@@ -1,0 +1,1 @@
+"""What the coding domain asks: generators and importers."""

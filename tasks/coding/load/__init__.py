@@ -1,0 +1,1 @@
+"""Importers of public task files, one module a format."""

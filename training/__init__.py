@@ -1,0 +1,1 @@
+"""Floor 3: how it is learned. Batches, losses, stages."""
