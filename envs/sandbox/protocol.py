@@ -118,9 +118,21 @@ class SandboxPool(Protocol):
 
 
 class Pools(Protocol):
-    """The pools of one domain in one process. What judges never shares a process with what agents run in."""
+    """A handle on the pools of one domain in one process. What judges never shares a process with what agents run in."""
 
     @property
     def agent(self) -> SandboxPool: ...
     @property
     def grader(self) -> SandboxPool: ...
+
+    def check(self) -> None:
+        """Try the isolation, once a process.
+
+        Raises:
+            IsolationUnavailable: this machine cannot give a guarantee that the pools' spec requires.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the handle back; the last handle closes the pools. Idempotent."""
+        ...
