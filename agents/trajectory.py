@@ -145,7 +145,7 @@ class Trajectory:
         self.logp.extend(logps)
         self.version.extend([version] * len(ids))
 
-    def split(self) -> None:
+    def open_row(self) -> None:
         """Open a new row: what follows was sampled from a context that is not the tokens so far."""
         if self.row_starts[-1] != len(self.ids):
             self.row_starts.append(len(self.ids))
