@@ -1,25 +1,27 @@
 """The one environment of the suite: any domain, as a `gymnasium.Env`.
 
-It owns turns, the cap on observations, faults and info; the session owns the world, and `verify.judge` owns the reward.
+It owns budgets, faults and the verdict; the episode owns turns and what was said, the session the world, `judge` the reward.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
 
-from workgym.envs.domain import Domain, Observation, Session
+from workgym.envs.domain import Domain, Observation
+from workgym.envs.episode import Episode, EpisodeSnapshot
 from workgym.envs.sandbox.protocol import Pools
-from workgym.envs.spaces import ActionSpace, TextSpace
-from workgym.envs.tool import End, ToolTable
+from workgym.envs.spaces import ActionSpace
+from workgym.envs.tool import ToolTable
 from workgym.envs.verify import Attempt, Verdict, check_layers, judge
-from workgym.tasks.errors import ActionError, SandboxError, TaskError
+from workgym.envs.view import CHARS_PER_TOKEN, View
+from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import SPLITS
 from workgym.tasks.task import Task
@@ -30,21 +32,15 @@ END_REASONS: Final = ("submitted", "solved", "gave_up", "turns", "tokens", "wall
 
 _log = logging.getLogger(__name__)
 _OPTIONS: Final = ("task_id", "task", "level", "split")
-_CHARS_PER_TOKEN: Final = 4
+_OUTSIDE_BUDGETS: Final = ("turns", "tokens", "wall")
 _MAX_ACTION_CHARS: Final = 1_000_000
-_MAX_CALLS: Final = 16
-_IMAGE_SHAPE: Final = (720, 1280, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class EnvSnapshot:
-    """An episode as it stood: enough to go on from there, in this environment or another of the same domain."""
+    """An environment as it stood: its episode, and its generator of tasks."""
 
-    task: Task
-    split: str
-    transcript: tuple[tuple[Any, str], ...]
-    action_valid: bool
-    session: object
+    episode: EpisodeSnapshot
     generator: Mapping[str, Any]
 
 
@@ -85,22 +81,17 @@ class WorkEnv(gym.Env[Any, Any]):
         if max_observation_tokens < 0:
             raise ValueError(f"max_observation_tokens must be >= 0, not {max_observation_tokens}")
         self.domain: Final = domain
-        self.level = _known_level(domain, level)
-        self.split = _known_split(split)
-        self.strict = strict
+        self.level: Final = _known_level(domain, level)
+        self.split: Final = _known_split(split)
+        self.strict: Final = strict
         self.render_mode = render_mode
-        self.max_chars: Final = _CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens)
+        self.view: Final = View(CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.has_image)
         self.action_space = ActionSpace(_MAX_ACTION_CHARS)
-        self.observation_space = _observation_space(self.max_chars, domain.has_image)
+        self.observation_space = self.view.space()
         self._pools: Pools | None = None
-        self._session: Session | None = None
-        self._table: ToolTable | None = None
-        self._task: Task | None = None
+        self._episode: Episode | None = None
         self._running = False
-        self._turn = 0
         self._turn_limit = 0
-        self._transcript: list[tuple[Any, str]] = []
-        self._info: dict[str, Any] = {}
         self._verdict: Verdict | None = None
         self._attempt: Attempt | None = None
 
@@ -122,12 +113,8 @@ class WorkEnv(gym.Env[Any, Any]):
             SandboxError: isolation, a browser or a package is missing; the message says how to get it.
         """
         super().reset(seed=seed)
-        task = self._choose_task(dict(options or {}))
-        self._open_episode(task)
-        assert self._session is not None
-        first = self._cap(self._session.observe())
-        self._transcript = [("", first.text)]
-        return self._shown(first), self._info.copy()
+        episode = self._open(self._choose_task(options or {}))
+        return episode.begin(), episode.info.copy()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Carry out one action.
@@ -142,40 +129,22 @@ class WorkEnv(gym.Env[Any, Any]):
             gymnasium.error.ResetNeeded: no episode is running.
             SandboxError: infrastructure failed, and the environment is strict.
         """
-        if not self._running:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        table = self._table
-        assert table is not None
-        self._turn += 1
-        valid = True
+        episode = self._running_episode()
         try:
-            if type(action) is str:
-                result = table.do_text(action) if len(action) <= _MAX_ACTION_CHARS else _refuse_length(action)
-            else:
-                result = _do_calls(table, action)
-        except ActionError as error:
-            valid, result = False, f"error: {error}"
+            shown, end = episode.act(action)
+            if end is not None:
+                return self._judge(episode, shown, end.reason, end.submission)
+            if episode.turn == self._turn_limit:
+                return self._judge(episode, shown, "turns", None)
         except Exception as error:
-            return self._fail(action, error)
-        end = None
-        if type(result) is not str:
-            end, result = _split_end(result)
-        shown = self._shown_text(result)
-        self._transcript.append((action, shown if type(shown) is str else shown["text"]))
-        info = self._info
-        info["turn"] = self._turn
-        info["action_valid"] = valid
-        if end is not None:
-            return self._finish(shown, end.reason, end.submission)
-        if self._turn == self._turn_limit:
-            return self._finish(shown, "turns", None)
-        return shown, 0.0, False, False, info.copy()
+            return self._fail(episode, error)
+        return shown, 0.0, False, False, episode.info.copy()
 
     def finish(self, reason: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """End the episode for a budget that the environment cannot see, and judge what stands.
 
         Args:
-            reason: "tokens" or "wall" ("turns" for a limit of the caller's own).
+            reason: "tokens" or "wall", or "turns" for a limit of the caller's own.
 
         Returns:
             The same five values as `step`.
@@ -183,23 +152,26 @@ class WorkEnv(gym.Env[Any, Any]):
         Raises:
             ValueError: the reason is another.
             gymnasium.error.ResetNeeded: no episode is running.
+            SandboxError: infrastructure failed, and the environment is strict.
         """
-        if reason not in ("tokens", "wall", "turns"):
-            raise ValueError(unknown_name("reason", reason, ("tokens", "wall", "turns")))
-        if not self._running:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        return self._finish(self._shown_text(""), reason, None)
+        if reason not in _OUTSIDE_BUDGETS:
+            raise ValueError(unknown_name("reason", reason, _OUTSIDE_BUDGETS))
+        episode = self._running_episode()
+        try:
+            return self._judge(episode, episode.show(""), reason, None)
+        except Exception as error:
+            return self._fail(episode, error)
 
     def render(self) -> Any:
         """With `render_mode="ansi"`: the conversation so far, as text."""
-        if self.render_mode is None:
+        if self.render_mode is None or self._episode is None:
             return None
-        turns = [f"> {action}\n{observation}" if action else observation for action, observation in self._transcript]
+        turns = [f"> {action}\n{seen}" if action else seen for action, seen in self._episode.transcript]
         return "\n".join(turns)
 
     def close(self) -> None:
         """End the episode and give back the pools. Idempotent."""
-        self._close_session()
+        self._stop()
         if self._pools is not None:
             self._pools.close()
             self._pools = None
@@ -213,9 +185,16 @@ class WorkEnv(gym.Env[Any, Any]):
         Raises:
             gymnasium.error.ResetNeeded: there is none yet.
         """
-        if self._task is None:
-            raise gym.error.ResetNeeded("there is no task yet: call reset() first")
-        return self._task
+        return self._latest_episode().task
+
+    @property
+    def table(self) -> ToolTable:
+        """The tools of the episode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is none yet.
+        """
+        return self._latest_episode().table
 
     @property
     def verdict(self) -> Verdict | None:
@@ -226,17 +205,6 @@ class WorkEnv(gym.Env[Any, Any]):
     def attempt(self) -> Attempt | None:
         """What was judged; None while the episode runs and where infrastructure failed before."""
         return self._attempt
-
-    @property
-    def table(self) -> ToolTable:
-        """The tools of the episode.
-
-        Raises:
-            gymnasium.error.ResetNeeded: there is none yet.
-        """
-        if self._table is None:
-            raise gym.error.ResetNeeded("there are no tools yet: call reset() first")
-        return self._table
 
     def tools_schema(self) -> list[dict[str, Any]]:
         """The tools as chat templates and OpenAI-compatible endpoints take them."""
@@ -251,36 +219,29 @@ class WorkEnv(gym.Env[Any, Any]):
         oracle = self.domain.players.get("oracle")
         if oracle is None:
             raise TaskError(f"domain {self.domain.name!r} has no oracle")
-        return oracle(self._transcript[-1][1], self._info.copy(), self)
+        episode = self._latest_episode()
+        return oracle(episode.transcript[-1][1], episode.info.copy(), self)
 
     def grade(self, attempt: Attempt) -> Verdict:
-        """Judge an attempt, this episode's or an archived one, in graders of its own.
+        """Judge an attempt, this episode's or an archived one.
 
         Raises:
             TaskError: the attempt's task cannot be loaded.
             SandboxError: infrastructure failed.
             VerifierError: a verifier broke its contract.
         """
-        task = self._task
+        task = self._episode.task if self._episode is not None else None
         if task is None or task.id != attempt.task_id:
             task = self.domain.source.load(attempt.task_id)
         return judge(self.domain.layers, self.domain.examine(attempt, task, self._open_pools()))
 
     def snapshot(self) -> EnvSnapshot:
-        """The episode as it stands.
+        """The environment as it stands.
 
         Raises:
             gymnasium.error.ResetNeeded: no episode is running.
         """
-        if not self._running or self._session is None:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        try:
-            session = self._session.snapshot()
-        except SandboxError:
-            session = None  # `restore` replays the actions instead
-        valid = bool(self._info["action_valid"])
-        generator = self.np_random.bit_generator.state
-        return EnvSnapshot(self.task, self.split, tuple(self._transcript), valid, session, generator)
+        return EnvSnapshot(self._running_episode().snapshot(), self.np_random.bit_generator.state)
 
     def restore(self, snapshot: EnvSnapshot) -> None:
         """Go back to where the snapshot was taken.
@@ -288,22 +249,14 @@ class WorkEnv(gym.Env[Any, Any]):
         Raises:
             SandboxError: the domain cannot copy its state, and replaying the actions gave other observations.
         """
-        self._open_episode(snapshot.task)
-        assert self._session is not None
-        if snapshot.session is None:
-            self._replay(snapshot)
-        else:
-            self._session.restore(snapshot.session)
-            self._transcript = list(snapshot.transcript)
-        self._turn = len(snapshot.transcript) - 1
-        self._info["turn"] = self._turn
-        self._info["action_valid"] = snapshot.action_valid
+        self._open(snapshot.episode.task).restore(snapshot.episode)
         self.np_random.bit_generator.state = dict(snapshot.generator)
 
     def fork(self, n: int) -> list[WorkEnv]:
         """Make n environments that stand where this one stands, and are independent from then on.
 
         Raises:
+            gymnasium.error.ResetNeeded: no episode is running.
             SandboxError: as `restore`.
         """
         snapshot = self.snapshot()
@@ -314,7 +267,7 @@ class WorkEnv(gym.Env[Any, Any]):
                 level=self.level,
                 split=self.split,
                 strict=self.strict,
-                max_observation_tokens=self.max_chars // _CHARS_PER_TOKEN,
+                max_observation_tokens=self.view.max_chars // CHARS_PER_TOKEN,
                 render_mode=self.render_mode,
             )
             copy.spec = self.spec
@@ -324,7 +277,7 @@ class WorkEnv(gym.Env[Any, Any]):
 
     # ----------------------------------------------------------------- the inside
 
-    def _choose_task(self, options: dict[str, Any]) -> Task:
+    def _choose_task(self, options: Mapping[str, Any]) -> Task:
         for name in options:
             if name not in _OPTIONS:
                 raise ValueError(unknown_name("reset option", name, _OPTIONS))
@@ -336,8 +289,7 @@ class WorkEnv(gym.Env[Any, Any]):
         if "task_id" in options:
             return self.domain.source.load(options["task_id"])
         level = _known_level(self.domain, options.get("level", self.level))
-        split = _known_split(options.get("split", self.split))
-        return self.domain.source.sample(level, self.np_random, split)
+        return self.domain.source.sample(level, self.np_random, _known_split(options.get("split", self.split)))
 
     def _open_pools(self) -> Pools | None:
         if self._pools is None and self.domain.open_pools is not None:
@@ -350,149 +302,59 @@ class WorkEnv(gym.Env[Any, Any]):
             self._pools = pools
         return self._pools
 
-    def _open_episode(self, task: Task) -> None:
-        self._close_session()
+    def _open(self, task: Task) -> Episode:
+        self._stop()
+        self._episode = None
         self._verdict = self._attempt = None
-        self._session = self.domain.open_session(task, self._open_pools())
-        self._table = self._session.tools
-        self._task = task
-        self._turn = 0
+        self._episode = Episode(self.domain, task, self._open_pools(), self.view)
         self._turn_limit = task.budget.turns
         self._running = True
-        self._info = {
-            "task_id": task.id,
-            "domain": task.domain,
-            "family": task.family,
-            "level": task.level,
-            "split": task.split,
-            "turn": 0,
-            "tools": self._table.names,
-            "action_valid": True,
-            "reward_breakdown": "{}",
-            "reward_valid": False,
-            "is_success": False,
-            "end_reason": "",
-            "error": "",
-        }
+        return self._episode
 
-    def _close_session(self) -> None:
-        self._running = False
-        if self._session is not None:
-            session, self._session = self._session, None
-            session.close()
+    def _stop(self) -> None:
+        if self._running and self._episode is not None:
+            self._running = False
+            self._episode.session.close()
 
-    def _replay(self, snapshot: EnvSnapshot) -> None:
-        assert self._session is not None
-        self._transcript = [("", self._cap(self._session.observe()).text)]
-        for action, seen in snapshot.transcript[1:]:
-            observation, _, terminated, truncated, _ = self.step(action)
-            text = observation if isinstance(observation, str) else observation["text"]
-            if text != seen or terminated or truncated:
-                raise SandboxError(f"replaying {action!r} gave another observation: the state cannot be copied")
+    def _running_episode(self) -> Episode:
+        if not self._running or self._episode is None:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        return self._episode
 
-    def _finish(self, shown: Any, reason: str, submission: str | None) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        assert self._session is not None
-        assert self._task is not None
-        try:
-            self._attempt = self._session.attempt(submission)
-            verdict = judge(self.domain.layers, self.domain.examine(self._attempt, self._task, self._pools))
-        except Exception as error:
-            return self._fail(None, error)
+    def _latest_episode(self) -> Episode:
+        if self._episode is None:
+            raise gym.error.ResetNeeded("there is no episode yet: call reset() first")
+        return self._episode
+
+    def _judge(
+        self, episode: Episode, shown: Any, reason: str, submission: str | None
+    ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self._attempt = episode.session.attempt(submission)
+        self._stop()  # what the agent left is gone before anything of it is judged
+        verdict = judge(self.domain.layers, self.domain.examine(self._attempt, episode.task, self._pools))
         self._verdict = verdict
-        self._close_session()
-        info = self._info
-        info["reward_breakdown"] = json.dumps({check.name: check.score for check in verdict.checks})
-        info["reward_valid"] = verdict.valid
-        info["is_success"] = verdict.success
-        info["end_reason"] = reason
-        terminated = reason in ("submitted", "solved", "gave_up")
-        return shown, verdict.reward, terminated, not terminated, info.copy()
+        terminated = reason not in _OUTSIDE_BUDGETS
+        episode.info |= {
+            "reward_breakdown": json.dumps({check.name: check.score for check in verdict.checks}),
+            "reward_valid": verdict.valid,
+            "is_success": verdict.success,
+            "end_reason": reason,
+        }
+        return shown, verdict.reward, terminated, not terminated, episode.info.copy()
 
-    def _fail(self, action: Any, error: Exception) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def _fail(self, episode: Episode, error: Exception) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """End the episode where infrastructure failed: nothing of it is judged."""
+        try:
+            self._stop()
+        except Exception as closing:
+            _log.warning("closing the session of task %s failed too: %s", episode.task.id, closing)
         if self.strict:
             raise error
-        _log.warning("infrastructure failed in task %s: %s: %s", self.task.id, type(error).__name__, error)
+        _log.warning("infrastructure failed in task %s: %s: %s", episode.task.id, type(error).__name__, error)
         self._verdict = Verdict.invalid()
-        self._running = False
-        try:
-            self._close_session()
-        except Exception as closing:
-            _log.warning("closing the session failed too: %s", closing)
-        shown = self._shown_text("the episode ended: infrastructure failed")
-        if action is not None:
-            self._transcript.append((action, shown if type(shown) is str else shown["text"]))
-        info = self._info
-        info["turn"] = self._turn
-        info["end_reason"] = "infrastructure"
-        info["error"] = f"{type(error).__name__}: {error}"
-        return shown, 0.0, False, True, info.copy()
-
-    def _cap(self, observation: Observation) -> Observation:
-        if len(observation.text) <= self.max_chars:
-            return observation
-        return Observation(_clip(observation.text, self.max_chars), observation.image)
-
-    def _shown_text(self, text: str) -> Any:
-        """What the agent sees of a tool's text; with pictures, the session adds the current one."""
-        if len(text) > self.max_chars:
-            text = _clip(text, self.max_chars)
-        if not self.domain.has_image:
-            return text
-        image = self._session.observe().image if self._session is not None else None
-        return self._shown(Observation(text, image))
-
-    def _shown(self, observation: Observation) -> Any:
-        if not self.domain.has_image:
-            return observation.text
-        image = observation.image if observation.image is not None else np.zeros(_IMAGE_SHAPE, np.uint8)
-        return {"text": observation.text, "image": image}
-
-
-def _do_calls(table: ToolTable, action: Any) -> str | End:
-    """Carry out a tool call or a list of them; a list stops at the first that fails or ends the episode."""
-    if isinstance(action, Mapping):
-        return table.do_call(action)
-    if not isinstance(action, Sequence) or isinstance(action, (bytes, str)):
-        raise ActionError(f"an action is a text, a tool call or a list of tool calls, not {type(action).__name__}")
-    if not 0 < len(action) <= _MAX_CALLS:
-        raise ActionError(f"a list of tool calls holds 1 to {_MAX_CALLS}, not {len(action)}")
-    texts = []
-    for call in action:
-        if not isinstance(call, Mapping):
-            raise ActionError(f"a tool call is an object with name and arguments, not {type(call).__name__}")
-        try:
-            result = table.do_call(call)
-        except ActionError as error:
-            raise ActionError("\n".join([*texts, str(error)])) from error
-        if not isinstance(result, str):
-            return End(result.reason, result.submission, "\n".join([*texts, result.text]))
-        texts.append(result)
-    return "\n".join(texts)
-
-
-def _refuse_length(action: str) -> str:
-    raise ActionError(f"the action has {len(action)} characters; at most {_MAX_ACTION_CHARS} are read")
-
-
-def _split_end(result: str | End) -> tuple[End | None, str]:
-    return (result, result.text) if isinstance(result, End) else (None, str(result))
-
-
-def _clip(text: str, max_chars: int) -> str:
-    """Leave out the middle, and say how much of it."""
-    note = f"\n[... {len(text) - max_chars} and more characters left out ...]\n"
-    if len(note) >= max_chars:
-        return text[:max_chars]
-    head = (max_chars - len(note)) // 2
-    return text[:head] + note + text[len(text) - (max_chars - len(note) - head) :]
-
-
-def _observation_space(max_chars: int, has_image: bool) -> gym.Space[Any]:
-    text = TextSpace(max_chars)
-    if not has_image:
-        return text
-    return gym.spaces.Dict({"text": text, "image": gym.spaces.Box(0, 255, _IMAGE_SHAPE, np.uint8)})
+        episode.info |= {"end_reason": "infrastructure", "error": f"{type(error).__name__}: {error}"}
+        shown = self.view.show(Observation("the episode ended: infrastructure failed"))
+        return shown, 0.0, False, True, episode.info.copy()
 
 
 def _known_level(domain: Domain, level: object) -> int:

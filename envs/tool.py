@@ -12,6 +12,8 @@ from workgym.tasks.naming import unknown_name
 
 __all__ = ["End", "Tool", "ToolCall", "ToolTable"]
 
+_MAX_TEXT_CHARS: Final = 1_000_000
+_MAX_CALLS: Final = 16
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -125,12 +127,46 @@ class ToolTable:
             for tool in self.tools
         ]
 
+    def do(self, action: object) -> str | End:
+        """Carry out an action in any of its forms. A list stops at the first call that fails or ends the episode.
+
+        Raises:
+            ActionError: in words for the agent: the form is another, no such tool, or arguments that do not fit.
+        """
+        if type(action) is str:
+            return self.do_text(action)
+        if isinstance(action, str):
+            return self.do_text(str(action))
+        if isinstance(action, Mapping):
+            return self.do_call(action)
+        if not isinstance(action, Sequence) or isinstance(action, bytes):
+            raise ActionError(f"an action is a text, a tool call or a list of tool calls, not {type(action).__name__}")
+        if not 0 < len(action) <= _MAX_CALLS:
+            raise ActionError(f"a list of tool calls holds 1 to {_MAX_CALLS}, not {len(action)}")
+        return self._do_list(action)
+
+    def _do_list(self, calls: Sequence[object]) -> str | End:
+        texts: list[str] = []
+        for call in calls:
+            if not isinstance(call, Mapping):
+                raise ActionError(f"a tool call is an object with name and arguments, not {type(call).__name__}")
+            try:
+                result = self.do_call(call)
+            except ActionError as error:
+                raise ActionError("\n".join([*texts, str(error)])) from error
+            if isinstance(result, End):
+                return End(result.reason, result.submission, "\n".join([*texts, result.text]))
+            texts.append(result)
+        return "\n".join(texts)
+
     def do_text(self, text: str) -> str | End:
         """Carry out an action in text form.
 
         Raises:
             ActionError: no such tool, or arguments that do not fit.
         """
+        if len(text) > _MAX_TEXT_CHARS:
+            raise ActionError(f"the action has {len(text)} characters; at most {_MAX_TEXT_CHARS} are read")
         name, _, rest = text.partition(" ")
         entry = self._by_name.get(name)
         if entry is None:

@@ -1,0 +1,1 @@
+"""Our own speed: one script a measure, each prints JSON lines."""

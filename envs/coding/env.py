@@ -1,0 +1,88 @@
+"""The coding domain: write an expression until its hidden values are right."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from workgym.envs.coding.evaluate import WARM_MODULES
+from workgym.envs.coding.examine import examine_code
+from workgym.envs.coding.hacks import HACKS
+from workgym.envs.coding.layers import LAYERS
+from workgym.envs.coding.policies import PLAYERS
+from workgym.envs.coding.session import ExpressionSession
+from workgym.envs.domain import Domain
+from workgym.envs.env import WorkEnv
+from workgym.envs.sandbox.pools import BACKENDS, acquire_pools
+from workgym.envs.sandbox.protocol import Pools
+from workgym.envs.sandbox.spec import SandboxSpec
+from workgym.tasks.coding.source import CodingTasks
+from workgym.tasks.errors import SandboxError
+from workgym.tasks.naming import unknown_name
+from workgym.tasks.task import Task
+
+__all__ = ["LAYERS", "SANDBOX", "VERSION", "make"]
+
+VERSION: Final = "0"
+"""Of the rewards: every change of one is a new version."""
+
+SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=256, cpu_s=2.0, n_processes=8, output_kb=64)
+"""What one run of an expression may use."""
+
+_INSTRUCTIONS: Final = "You write Python. Act by calling one tool a turn."
+
+
+def make(
+    level: int = 1,
+    family: str = "expression",
+    *,
+    split: str = "train",
+    style: str = "full",
+    sandbox: str = "local",
+    strict: bool = False,
+    max_observation_tokens: int = 0,
+    render_mode: str | None = None,
+) -> WorkEnv:
+    """The coding domain as an environment; nothing starts before the first `reset`.
+
+    Args:
+        level: difficulty, 1 to 5.
+        family: kind of task: "expression".
+        split: "train", "validation" or "test".
+        style: "full" observations for language models, "short" ones for small models.
+        sandbox: backend that runs the code.
+        strict: let infrastructure faults through `step` as exceptions.
+        max_observation_tokens: cap of one observation; the domain's default if 0.
+        render_mode: None or "ansi".
+
+    Raises:
+        ValueError: a name or a number does not exist; the message names the nearest.
+    """
+    if sandbox not in BACKENDS:
+        raise ValueError(unknown_name("sandbox", sandbox, BACKENDS))
+    domain = Domain(
+        name="coding",
+        version=VERSION,
+        source=CodingTasks(family, style),
+        open_session=partial(_open_session, style == "short"),
+        examine=examine_code,
+        layers=LAYERS,
+        open_pools=partial(acquire_pools, sandbox, SANDBOX, SANDBOX),
+        players={**PLAYERS, **HACKS},
+        instructions=_INSTRUCTIONS if style == "full" else "",
+        max_observation_tokens=1000,
+    )
+    return WorkEnv(
+        domain,
+        level=level,
+        split=split,
+        strict=strict,
+        max_observation_tokens=max_observation_tokens,
+        render_mode=render_mode,
+    )
+
+
+def _open_session(brief: bool, task: Task, pools: Pools | None) -> ExpressionSession:
+    if pools is None:
+        raise SandboxError("the coding domain runs code in a sandbox and was given none")
+    return ExpressionSession(task, pools.agent, brief=brief)

@@ -1,0 +1,104 @@
+"""The tasks of the coding domain, by family."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from workgym.tasks.coding.expression import Puzzle, draw_function, draw_puzzle
+from workgym.tasks.errors import TaskError
+from workgym.tasks.naming import unknown_name
+from workgym.tasks.source import SPLITS, split_of
+from workgym.tasks.task import LEVELS, Budget, Task, content_hash
+
+__all__ = ["FAMILIES", "CodingTasks"]
+
+FAMILIES: Final = ("expression",)
+
+_VERSION: Final = "1"
+_BUDGET: Final = Budget(turns=4, tokens=1024, wall_s=120.0)
+_TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>\d)-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")
+_PROMPT: Final = (
+    "Find a Python expression in x, a whole number, that has the values shown. "
+    "Try one with run, as often as your turns allow, then submit one: it is judged at other x."
+)
+
+
+class CodingTasks:
+    """Makes coding tasks from seeds.
+
+    Args:
+        family: the kind of task.
+        style: "full" puts the instructions before the examples; "short" shows the examples alone, for small models.
+
+    Raises:
+        ValueError: the family or the style does not exist.
+    """
+
+    def __init__(self, family: str = "expression", style: str = "full") -> None:
+        if family not in FAMILIES:
+            raise ValueError(unknown_name("family", family, FAMILIES))
+        if style not in ("full", "short"):
+            raise ValueError(unknown_name("style", style, ("full", "short")))
+        self.family: Final = family
+        self.style: Final = style
+        self.version: Final = f"{family}-{_VERSION}"
+        self.levels: Final = LEVELS
+
+    def sample(self, level: int, rng: np.random.Generator, split: str = "train") -> Task:
+        """Draw one task.
+
+        Args:
+            level: difficulty, 1 to 5.
+            rng: the only source of randomness.
+            split: "train", "validation" or "test".
+
+        Raises:
+            TaskError: the level or the split does not exist.
+        """
+        if level not in self.levels:
+            raise TaskError(unknown_name("level", level, map(str, self.levels)))
+        if split not in SPLITS:
+            raise TaskError(unknown_name("split", split, SPLITS))
+        return self._make(level, split, int(rng.integers(0, 2**63)))
+
+    def load(self, task_id: str) -> Task:
+        """Make the task of this id again.
+
+        Raises:
+            TaskError: no task of this family has this id.
+        """
+        match = _TASK_ID.fullmatch(task_id) if isinstance(task_id, str) else None
+        if match is None or match["family"] != self.family or match["split"] not in SPLITS:
+            raise TaskError(
+                f"no task of family {self.family!r} has the id {task_id!r}; "
+                f"ids look like coding-{self.family}-1-test-1f (level, split, seed)"
+            )
+        if int(match["level"]) not in self.levels:
+            raise TaskError(unknown_name("level", match["level"], map(str, self.levels)))
+        return self._make(int(match["level"]), match["split"], int(match["seed"], 16))
+
+    def _make(self, level: int, split: str, seed: int) -> Task:
+        """The seed decides a sequence of functions; the task is the first of them that belongs to the split."""
+        rng = np.random.default_rng(seed)
+        function = draw_function(level, rng)
+        while split_of(function.text) != split:
+            function = draw_function(level, rng)
+        return self._task(f"coding-{self.family}-{level}-{split}-{seed:x}", level, split, draw_puzzle(function, rng))
+
+    def _task(self, task_id: str, level: int, split: str, puzzle: Puzzle) -> Task:
+        return Task(
+            id=task_id,
+            domain="coding",
+            family=self.family,
+            level=level,
+            split=split,
+            prompt=_PROMPT if self.style == "full" else "",
+            structure=content_hash([self.family, puzzle.text]),
+            public={"examples": [list(pair) for pair in puzzle.shown]},
+            hidden={"reference": puzzle.text, "cases": [list(pair) for pair in puzzle.hidden]},
+            budget=_BUDGET,
+            source=f"CodingTasks {self.version}",
+        )
