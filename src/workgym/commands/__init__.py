@@ -1,0 +1,1 @@
+"""What the command line does: one file a command, imported when the command is named."""

@@ -1,0 +1,215 @@
+"""What a machine offers to workgym: looked at, not assumed, and without loading anything heavy."""
+
+from __future__ import annotations
+
+import ctypes.util
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, Literal
+
+from workgym import __version__
+from workgym.tasks.errors import SandboxError
+
+__all__ = ["Part", "look_at", "look_at_all"]
+
+State = Literal["ok", "partial", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a machine may offer.
+
+    Attributes:
+        name: "local", "gpu", ...
+        state: "ok", "partial" (it works, with less than it could) or "missing".
+        found: what there is.
+        serves: what it is for.
+        mend: the command that mends it; "" where nothing is to mend, or no command would.
+    """
+
+    name: str
+    state: State
+    found: str
+    serves: str
+    mend: str = ""
+
+
+def look_at(name: str) -> Part:
+    """Look at one part of this machine.
+
+    Raises:
+        KeyError: no part has this name.
+    """
+    return _PARTS[name]()
+
+
+def look_at_all() -> list[Part]:
+    """Look at every part of this machine; takes about a second."""
+    return [look() for look in _PARTS.values()]
+
+
+def _python() -> Part:
+    found = f"{platform.python_implementation()} {platform.python_version()}, workgym {__version__}"
+    return Part("python", "ok", found, "everything")
+
+
+def _cores() -> Part:
+    usable = len(os.sched_getaffinity(0))
+    found = f"{usable} of {os.cpu_count()} usable" if usable != os.cpu_count() else str(usable)
+    return Part("cores", "ok", f"{found} ({platform.machine()})", "sandboxes and training on the CPU")
+
+
+def _memory() -> Part:
+    sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", Path("/proc/meminfo").read_text(), flags=re.MULTILINE))
+    total_gb, free_gb = (int(sizes[name]) / 2**20 for name in ("MemTotal", "MemAvailable"))
+    state: State = "ok" if free_gb >= 2 else "partial"
+    return Part("memory", state, f"{free_gb:.1f} of {total_gb:.1f} GiB free", "2 GiB for the quickstart recipe")
+
+
+def _local() -> Part:
+    from workgym.envs.sandbox import probe
+
+    serves = "every environment that runs code"
+    try:
+        seen = probe("local")
+    except SandboxError as error:
+        return Part("local", "missing", str(error), serves, _allow_namespaces())
+    lost = [field.name for field in fields(seen) if not getattr(seen, field.name)]
+    kept = [field.name for field in fields(seen) if getattr(seen, field.name)]
+    found = f"holds {', '.join(kept)}" + (f"; not {', '.join(lost)}" if lost else "")
+    return Part("local", "ok", found, serves)
+
+
+def _allow_namespaces() -> str:
+    """The command that lets this kernel make user namespaces; "" where none is known to be in the way."""
+    ways = {
+        "/proc/sys/kernel/unprivileged_userns_clone": ("0", "sudo sysctl kernel.unprivileged_userns_clone=1"),
+        "/proc/sys/user/max_user_namespaces": ("0", "sudo sysctl user.max_user_namespaces=10000"),
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+            "1",
+            "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+    }
+    for path, (closed, command) in ways.items():
+        if Path(path).exists() and Path(path).read_text().strip() == closed:
+            return command
+    return ""
+
+
+def _bubblewrap() -> Part:
+    serves = "a second sandbox; nothing of this version needs it"
+    return _program("bwrap", ("bwrap",), serves, "apt-get install bubblewrap")
+
+
+def _docker() -> Part:
+    serves = "sandboxes off Linux; nothing of this version needs it"
+    client = shutil.which("docker")
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    path = Path(host.removeprefix("unix://"))
+    listening = not host.startswith("unix://") or (path.exists() and stat.S_ISSOCK(path.stat().st_mode))
+    if listening and client:
+        return Part("docker", "ok", f"client {client}, server at {host}", serves)
+    if listening:
+        return Part("docker", "partial", f"server at {host}, no client", serves, _as_root("apt-get install docker-cli"))
+    if client:
+        return Part(
+            "docker", "partial", f"client {client}, no server at {host}", serves, _as_root("service docker start")
+        )
+    return Part("docker", "missing", "neither client nor server", serves, _as_root("apt-get install docker.io"))
+
+
+def _browser() -> Part:
+    serves = "browsing; no domain of this version needs it"
+    named = os.environ.get("WORKGYM_CHROMIUM", "")
+    if named and not os.access(named, os.X_OK):
+        found = f"WORKGYM_CHROMIUM names no program: {named}"
+        return Part("browser", "missing", found, serves, "unset WORKGYM_CHROMIUM")
+    names = (named,) if named else ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    return _program("browser", names, serves, "apt-get install chromium-headless-shell")
+
+
+def _gl() -> Part:
+    serves = "pictures of 3D models; no domain of this version needs it"
+    found = [name for name in ("EGL", "OSMesa") if ctypes.util.find_library(name)]
+    if found:
+        return Part("gl", "ok", f"without a screen by {' and '.join(found)}", serves)
+    mend = _as_root("apt-get install libegl1 libosmesa6")
+    return Part("gl", "missing", "neither EGL nor OSMesa", serves, mend)
+
+
+def _gpu() -> Part:
+    serves = "larger models; every recipe of this version runs on the CPU"
+    cards = _output("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader").splitlines()
+    if not cards:
+        return Part("gpu", "missing", "no NVIDIA driver answers", serves)
+    try:
+        torch = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        torch = ""
+    if torch.endswith("+cpu"):
+        found = f"{cards[0]}, but torch {torch} is built without CUDA"
+        return Part("gpu", "partial", found, serves, "pip install --force-reinstall torch")
+    return Part("gpu", "ok", "; ".join(cards), serves)
+
+
+def _extra(extra: str, serves: str) -> Callable[[], Part]:
+    def look() -> Part:
+        have, lack = [], []
+        for requirement in importlib.metadata.requires("workgym") or ():
+            match = re.match(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]", requirement)
+            if not match or match[2] != extra:
+                continue
+            try:
+                have.append(f"{match[1]} {importlib.metadata.version(match[1])}")
+            except importlib.metadata.PackageNotFoundError:
+                lack.append(match[1])
+        state: State = "missing" if lack else "ok"
+        found = ", ".join(have) if not lack else f"not installed: {', '.join(lack)}"
+        return Part(extra, state, found, serves, f"pip install 'workgym[{extra}]'" if lack else "")
+
+    return look
+
+
+def _program(part: str, names: tuple[str, ...], serves: str, mend: str) -> Part:
+    for name in names:
+        path = shutil.which(name)
+        if path:
+            version = _output(path, "--version").strip()
+            return Part(part, "ok", f"{version or 'of unknown version'} ({path})", serves)
+    return Part(part, "missing", f"no {' or '.join(names)} on the PATH", serves, _as_root(mend))
+
+
+def _output(*command: str) -> str:
+    """What a program prints; "" where it is missing, fails or takes more than 10 seconds."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _as_root(command: str) -> str:
+    return command if os.geteuid() == 0 else f"sudo {command}"
+
+
+_PARTS: Final[dict[str, Callable[[], Part]]] = {
+    "local": _local,
+    "python": _python,
+    "train": _extra("train", "`workgym train`, and playing checkpoints"),
+    "cores": _cores,
+    "memory": _memory,
+    "gpu": _gpu,
+    "bwrap": _bubblewrap,
+    "docker": _docker,
+    "browser": _browser,
+    "gl": _gl,
+}
+"""Name -> how it is looked at. Sandbox backends and extras bear their own names."""

@@ -1,0 +1,72 @@
+"""What tests need of the machine: a part that is missing skips the test, or fails it where the part was required.
+
+WORKGYM_REQUIRE_BACKENDS=local,...   sandbox backends that must work
+WORKGYM_REQUIRE_EXTRAS=train,...     extras that must be installed
+WORKGYM_TEST_DATA=FOLDER             real data for importers; default ../shared/data beside the repository
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Two workers share two cores: libraries that start a thread a core would only stand in each other's way. They read this when
+# they are loaded, so it is set before any test is.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+# A loaded machine makes any example slow; the same examples in every run make a failure worth reading.
+hypothesis.settings.register_profile("workgym", deadline=None, derandomize=True, database=None, print_blob=False)
+hypothesis.settings.load_profile("workgym")
+
+
+@functools.cache
+def _what_is_missing(part: str) -> str:
+    """The doctor's words on a part of this machine; "" where it works."""
+    from workgym.commands.doctor import explain
+    from workgym.commands.machine import look_at
+
+    seen = look_at(part)
+    return explain(seen) if seen.state == "missing" else ""
+
+
+def _required(variable: str) -> list[str]:
+    return [name for name in os.environ.get(variable, "").split(",") if name]
+
+
+def _demand(part: str, variable: str) -> None:
+    missing = _what_is_missing(part)
+    if missing and part in _required(variable):
+        pytest.fail(f"{variable} requires it: {missing}")
+    if missing:
+        pytest.skip(missing)
+
+
+@pytest.fixture(scope="session")
+def require_backend() -> Callable[[str], None]:
+    """`require_backend("local")` goes on only where that sandbox works."""
+    return lambda name: _demand(name, "WORKGYM_REQUIRE_BACKENDS")
+
+
+@pytest.fixture(scope="session")
+def require_extra() -> Callable[[str], None]:
+    """`require_extra("train")` goes on only where that extra is installed."""
+    return lambda name: _demand(name, "WORKGYM_REQUIRE_EXTRAS")
+
+
+@pytest.fixture(scope="session")
+def test_data(pytestconfig: pytest.Config) -> Callable[[str], Path]:
+    """`test_data("humaneval")` is that folder of real data; the test skips where it is absent."""
+    folder = Path(os.environ.get("WORKGYM_TEST_DATA", pytestconfig.rootpath / ".." / "shared" / "data"))
+
+    def find(name: str) -> Path:
+        if not (folder / name).exists():
+            pytest.skip(f"no {name} in {folder}. WORKGYM_TEST_DATA names the folder that holds it.")
+        return (folder / name).resolve()
+
+    return find
