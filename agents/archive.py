@@ -1,7 +1,8 @@
 """The archive: every episode that was ever run, append-only, kept through a crash.
 
-A folder with three files. `trajectories.jsonl.zst` is the truth: one JSON line a record, each its own zstd frame, so that
-`zstdcat` reads it. `index.sqlite` finds records and may be deleted at any time. `writer.lock` says that someone writes.
+A folder with three files. `trajectories.jsonl.zst` is the truth: one JSON line a record, each its own zstd frame, so
+that `zstdcat` reads it. `index.sqlite` finds records and may be deleted at any time. `writer.lock` says that someone
+writes.
 
     with Archive.open("runs/7/archive", "a") as archive:
         archive.append(trajectory)      # returned: a kill -9 no longer loses it
@@ -43,11 +44,12 @@ _T = TypeVar("_T")
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
+
 class Archive:
     """Trajectories in a folder. Open it with `Archive.open`.
 
     A rollout id that is appended again supersedes its earlier record: readers see the last one only, so a run that is
-    resumed and repeats some episodes leaves no duplicates. Threads of one process may append at once; one process writes.
+    resumed and repeats some episodes leaves no duplicates. One process writes; its threads may append at once.
     """
 
     def __init__(self, folder: Path, mode: Literal["r", "a"], durable: bool, level: int) -> None:
@@ -170,7 +172,9 @@ class Archive:
             data = os.pread(file.fileno(), entry.size, entry.offset)
         content = decode_frame(data)
         if content is None:
-            raise ArchiveError(f"{self.folder / FRAMES} is damaged at byte {entry.offset}, rollout {entry.rollout_id!r}")
+            raise ArchiveError(
+                f"{self.folder / FRAMES} is damaged at byte {entry.offset}, rollout {entry.rollout_id!r}"
+            )
         trajectory = from_record(json.loads(content))
         if trajectory.rollout_id != entry.rollout_id:
             raise ArchiveError(f"{self.folder / FRAMES} was replaced while it was read. Open the archive again.")
@@ -230,7 +234,9 @@ class Archive:
                 "bytes belong into Attempt.files"
             ) from error
         if len(line) > _MAX_RECORD_BYTES:
-            raise ArchiveError(f"trajectory {rollout_id!r} is {len(line)} bytes of JSON; the most is {_MAX_RECORD_BYTES}")
+            raise ArchiveError(
+                f"trajectory {rollout_id!r} is {len(line)} bytes of JSON; the most is {_MAX_RECORD_BYTES}"
+            )
         local: zstandard.ZstdCompressor | None = getattr(self._local, "compressor", None)
         if local is None:
             local = self._local.compressor = compressor(self._level)

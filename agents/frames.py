@@ -1,7 +1,7 @@
 """A file of zstd frames, one for each record: what can be told of it without trusting it.
 
-Every frame carries the checksum of its content, so that `zstd -t` finds damage and `zstdcat` prints the records. Where a
-frame ends is read from its block headers (RFC 8878, sections 3.1.1 and 3.1.1.2), which needs no decompression.
+Every frame carries the checksum of its content, so that `zstd -t` finds damage and `zstdcat` prints the records. Where
+a frame ends is read from its block headers (RFC 8878, sections 3.1.1 and 3.1.1.2), which needs no decompression.
 """
 
 from __future__ import annotations

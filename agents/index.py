@@ -107,7 +107,7 @@ class Index:
         return int(size), bytes(tail)
 
     def add(self, entries: Iterable[Entry], size: int, tail: bytes) -> None:
-        """Put entries in, and say how far the index now goes; a later record of a rollout takes the place of an earlier."""
+        """Put entries in, a later record of a rollout in the place of an earlier one, and say how far the index goes."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             self._db.executemany(_PUT, map(_ROW, entries))
@@ -175,4 +175,8 @@ class Index:
 
     def _select(self, rest: str, values: Sequence[object]) -> list[Entry]:
         rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM records {rest}", values)
-        return [Entry(*row[:10], bool(row[10]), bool(row[11]), *row[12:]) for row in rows]
+        return [_entry(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    return Entry(**{**row, "success": bool(row["success"]), "valid": bool(row["valid"])})

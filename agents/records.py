@@ -2,13 +2,15 @@
 
 A record is a dict of JSON types that a person can read, except for the four token columns and the files of the attempt:
 those are base64 text, since a list of numbers costs ten times the time. A column says its own type: `"<i4:AAAA..."`.
+Most actions and observations of the steps stand in the messages as well: a step then holds the index of the message.
 """
 
 from __future__ import annotations
 
 import base64
-from array import array
+import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,10 +28,13 @@ SCHEMA: Final = 1
 """Version of the record. A reader refuses a newer one; an older one is read for ever."""
 
 _PLAIN: Final = (
-    "rollout_id", "task_id", "task_hash", "domain", "family", "level", "split", "env", "seed", "policy", "end_reason", "error"
+    "rollout_id", "task_id", "task_hash", "domain", "family", "level", "split", "env", "seed", "policy", "end_reason",
+    "error",
 )  # fmt: skip
 _STEP: Final = ("action", "observation", "reward", "valid", "start", "stop", "finish", "policy_s", "env_s")
 _COST: Final = ("tokens_in", "tokens_out", "wall_s", "cpu_s", "money_usd")
+_INTEGERS: Final = (("|i1", "b"), ("|u1", "B"), ("<u2", "H"), ("<i4", "i"))
+_KINDS: Final = (*(kind for kind, _ in _INTEGERS), "|b1", "<f4", "<f8")
 _CHECK: Final = ("name", "score", "detail", "label", "breach")
 
 
@@ -46,7 +51,7 @@ def to_record(trajectory: Trajectory) -> dict[str, Any]:
         {"role": message.role, "parts": [_part_record(part) for part in message.parts]}
         for message in trajectory.messages
     ]
-    record["steps"] = [{name: getattr(step, name) for name in _STEP} for step in trajectory.steps]
+    record["steps"] = _step_records(trajectory)
     record["row_starts"] = list(trajectory.row_starts)
     record["ids"] = _pack_integers(trajectory.ids)
     record["action"] = _pack("|b1", bytes(trajectory.action))
@@ -66,7 +71,9 @@ def from_record(record: Mapping[str, Any]) -> Trajectory:
         return _read(record)
     except (KeyError, TypeError, ValueError) as error:
         name = record.get("rollout_id", "?")
-        raise ArchiveError(f"record {name!r} is not of schema {SCHEMA}: {error!r}. Was it written by workgym?") from error
+        raise ArchiveError(
+            f"record {name!r} is not of schema {SCHEMA}: {error!r}. Was it written by workgym?"
+        ) from error
 
 
 def check_schema(record: Mapping[str, Any]) -> None:
@@ -77,7 +84,9 @@ def check_schema(record: Mapping[str, Any]) -> None:
     """
     schema = record.get("schema") if isinstance(record, Mapping) else None
     if not isinstance(schema, int) or schema < 1:
-        raise ArchiveError(f"a record has the schema {schema!r}, not a number from 1 to {SCHEMA}: no archive of workgym")
+        raise ArchiveError(
+            f"a record has the schema {schema!r}, not a number from 1 to {SCHEMA}: no archive of workgym"
+        )
     if schema > SCHEMA:
         raise ArchiveError(
             f"a record has schema {schema}; this version of workgym reads up to {SCHEMA}. "
@@ -100,13 +109,13 @@ def fingerprint(trajectory: Trajectory) -> str:
 
 
 def _read(record: Mapping[str, Any]) -> Trajectory:
+    messages = [
+        Message(message["role"], tuple(_read_part(part) for part in message["parts"])) for message in record["messages"]
+    ]
     return Trajectory(
         **{name: record[name] for name in _PLAIN},
-        messages=[
-            Message(message["role"], tuple(_read_part(part) for part in message["parts"]))
-            for message in record["messages"]
-        ],
-        steps=[Step(**step) for step in record["steps"]],
+        messages=messages,
+        steps=[_read_step(step, messages) for step in record["steps"]],
         attempt=_read_attempt(record["attempt"]),
         verdict=_read_verdict(record["verdict"]),
         cost=Cost(**record["cost"]),
@@ -117,6 +126,28 @@ def _read(record: Mapping[str, Any]) -> Trajectory:
         version=_unpack(record["version"]),
         row_starts=list(record["row_starts"]),
     )
+
+
+def _step_records(trajectory: Trajectory) -> list[dict[str, Any]]:
+    places: dict[str, int] = {}
+    for index, message in enumerate(trajectory.messages):
+        if len(message.parts) == 1 and isinstance(message.parts[0], Text):
+            places.setdefault(message.parts[0].text, index)
+    records = []
+    for step in trajectory.steps:
+        record = {name: getattr(step, name) for name in _STEP}
+        for name in ("action", "observation"):
+            record[name] = places.get(record[name], record[name])
+        records.append(record)
+    return records
+
+
+def _read_step(record: Mapping[str, Any], messages: Sequence[Message]) -> Step:
+    said = {
+        name: messages[record[name]].text if isinstance(record[name], int) else record[name]
+        for name in ("action", "observation")
+    }
+    return Step(**{**record, **said})
 
 
 def _verdict_record(verdict: Verdict | None) -> dict[str, Any] | None:
@@ -169,22 +200,26 @@ def _pack(kind: str, data: bytes) -> str:
 
 
 def _pack_integers(values: Sequence[int]) -> str:
-    return _pack("<i4", np.frombuffer(array("i", values), np.intc).astype("<i4").tobytes())
+    """Integers in the narrowest of four types that holds them all."""
+    for kind, code in _INTEGERS:
+        with suppress(struct.error):  # out of range, found at the first such value
+            return _pack(kind, struct.pack(f"<{len(values)}{code}", *values))
+    raise ArchiveError("a token id or a weight version is no integer of 32 bits")
 
 
 def _pack_floats(values: Sequence[float]) -> str:
     """Log-probabilities as float32 where that is exact (engines compute them so), else as float64."""
-    wide = np.frombuffer(array("d", values), np.float64)
+    wide = np.frombuffer(struct.pack(f"<{len(values)}d", *values), "<f8")
     with np.errstate(over="ignore"):
         narrow = wide.astype("<f4")
-    if narrow.astype(np.float64).tobytes() == wide.tobytes():
+    if narrow.astype("<f8").tobytes() == wide.tobytes():
         return _pack("<f4", narrow.tobytes())
-    return _pack("<f8", wide.astype("<f8").tobytes())
+    return _pack("<f8", wide.tobytes())
 
 
 def _unpack(text: str) -> list[Any]:
     kind, _, data = text.partition(":")
-    if kind not in ("<i4", "|b1", "<f4", "<f8"):
+    if kind not in _KINDS:
         raise ValueError(f"a column has the type {kind[:20]!r}")
     values: list[Any] = np.frombuffer(base64.b64decode(data, validate=True), np.dtype(kind)).tolist()
     return values

@@ -20,8 +20,8 @@ _guard: Final = threading.Lock()
 class WriterLock:
     """Held by the one process that writes.
 
-    A POSIX record lock: unlike flock it is not inherited by forked children, which may outlive a writer that was killed.
-    It lies on a file of its own, since closing any descriptor of a file gives up all such locks on it.
+    A POSIX record lock: unlike flock it is not inherited by forked children, which may outlive a writer that was
+    killed. It lies on a file of its own, since closing any descriptor of a file gives up all such locks on it.
     """
 
     def __init__(self, path: Path) -> None:
