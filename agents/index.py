@@ -107,7 +107,7 @@ class Index:
         return int(size), bytes(tail)
 
     def add(self, entries: Iterable[Entry], size: int, tail: bytes) -> None:
-        """Put entries in, a later record of a rollout in the place of an earlier one, and say how far the index goes."""
+        """Put entries in, a later record of a rollout in the place of an earlier, and say how far the index goes."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             self._db.executemany(_PUT, map(_ROW, entries))

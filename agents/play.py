@@ -116,12 +116,14 @@ def _fill(rack: EnvRack, running: list[_Slot], waiting: deque[tuple[int, Seat]],
     """Start the next seats in the free places, the lowest place first."""
     taken = {slot.place for slot in running}
     free = [place for place in range(rack.n_envs) if place not in taken][: len(waiting)]
-    starts = [(place, *waiting.popleft(), rack.env(place)) for place in free]
-    running += rack.threads.map(lambda start: _start(*start, policy_name), starts)
+    seats = [waiting.popleft() for _ in free]
+    envs = [rack.env(place) for place in free]
+    running += rack.threads.map(_start, free, seats, envs, [policy_name] * len(free))
     running.sort(key=lambda slot: slot.place)
 
 
-def _start(place: int, order: int, seat: Seat, env: AnyEnv, policy_name: str) -> _Slot:
+def _start(place: int, numbered: tuple[int, Seat], env: AnyEnv, policy_name: str) -> _Slot:
+    order, seat = numbered
     began_s, began_cpu_s = time.monotonic(), time.thread_time()
     observation, info = env.reset(seed=seat.seed, options={"task": seat.task})
     inner = env.unwrapped
@@ -208,7 +210,7 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
         reason = "" if terminated or truncated else _spent(slot)
         if reason:
             _, more, terminated, truncated, info = inner.finish(reason)
-            reward += more
+            reward = float(reward) + float(more)
     return _Result(
         observation,
         float(reward),

@@ -1,0 +1,1 @@
+"""Policies: who plays an episode."""
