@@ -15,8 +15,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Two workers share two cores: libraries that start a thread a core would only stand in each other's way. They read this when
-# they are loaded, so it is set before any test is.
+# Two workers share two cores: libraries that start a thread for each core would only stand in each other's way. They read
+# this when they are loaded, so it is set before any test is.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
