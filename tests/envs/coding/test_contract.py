@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -21,7 +21,10 @@ from workgym.envs.coding.policies import erring_oracle
 from workgym.envs.env import WorkEnv
 from workgym.tasks.source import distinct_tasks
 
-pytestmark = pytest.mark.usefixtures("local_sandbox")
+
+@pytest.fixture(autouse=True)
+def _local_sandbox(require_backend: Callable[[str], None]) -> None:
+    require_backend("local")
 
 
 @pytest.fixture
