@@ -1,0 +1,63 @@
+"""Configuration: defaults, then a file, then overrides; nothing unknown passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from workgym.training.config import config_text, make_config, read_config
+
+
+@dataclass(frozen=True)
+class Small:
+    seed: int = 0
+    rate: float = 0.5
+    name: str = "a"
+    quiet: bool = False
+
+
+def test_a_file_overrides_defaults_and_a_text_overrides_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text("seed = 3\nrate = 1\n")
+    assert make_config(Small, file=file, overrides=["seed=4", "name=b c", "quiet=true"]) == Small(4, 1.0, "b c", True)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("sed=1", "unknown setting 'sed'. Did you mean 'seed'"),
+        ("seed", "'seed' is no key=value"),
+        ("seed=1.5", "setting seed must be of type int, not float"),
+        ("seed=true", "must be of type int, not bool"),
+        ("rate=fast", "must be of type float, not str"),
+        ("quiet=1", "must be of type bool"),
+        ("seed=[1]", "must be of type int, not list"),
+    ],
+)
+def test_what_does_not_fit_is_refused(override: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make_config(Small, overrides=[override])
+
+
+def test_a_file_that_is_no_toml_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "broken.toml"
+    file.write_text("seed = = 3")
+    with pytest.raises(ValueError, match=r"cannot read the configuration .*broken.toml"):
+        make_config(Small, file=file)
+    with pytest.raises(ValueError, match="cannot read"):
+        make_config(Small, file=tmp_path / "absent.toml")
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(config_text(Small(7, 0.25, "x", True)))
+    assert read_config(Small, path) == Small(7, 0.25, "x", True)
+
+
+def test_a_configuration_of_another_recipe_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"speed": 1}')
+    with pytest.raises(ValueError, match="unknown setting 'speed'"):
+        read_config(Small, path)

@@ -1,0 +1,94 @@
+"""Configuration of a recipe: one frozen dataclass, overridden by a TOML file and by `key=value`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from workgym.tasks.naming import unknown_name
+
+__all__ = ["config_text", "make_config", "read_config"]
+
+Config = TypeVar("Config")
+
+
+def make_config(
+    kind: type[Config], *, file: Path | None = None, overrides: Sequence[str] = (), **values: Any
+) -> Config:
+    """Make a configuration from its defaults, then a TOML file, then `key=value` texts, then values by name.
+
+    Args:
+        kind: a frozen dataclass whose fields are numbers, booleans and texts, each with a default.
+        file: TOML with a flat table of fields.
+        overrides: texts such as "seed=3".
+        values: further fields.
+
+    Raises:
+        ValueError: a key is unknown (the nearest one is named), a value is of another type, or the file is no TOML.
+    """
+    merged: dict[str, Any] = {}
+    if file is not None:
+        merged |= _read_toml(file)
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"{text!r} is no key=value")
+        merged[key.strip()] = _parse(value.strip())
+    return _build(kind, merged | values)
+
+
+def config_text(config: object) -> str:
+    """A configuration as JSON, one field a line."""
+    return json.dumps(asdict(config), indent=1) + "\n"  # type: ignore[call-overload]
+
+
+def read_config(kind: type[Config], path: Path) -> Config:
+    """Read what `config_text` wrote.
+
+    Raises:
+        ValueError: the file is not there, is no JSON, or holds other fields.
+    """
+    try:
+        values = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"cannot read the configuration {path}: {error}") from error
+    if not isinstance(values, dict):
+        raise ValueError(f"the configuration {path} is no object")
+    return _build(kind, values)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read the configuration {file}: {error}") from error
+
+
+def _parse(text: str) -> Any:
+    """A value as TOML has it; a bare word is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _build(kind: type[Config], values: Mapping[str, Any]) -> Config:
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    checked = {}
+    for key, value in values.items():
+        if key not in known:
+            raise ValueError(unknown_name("setting", key, known))
+        checked[key] = _fit(key, value, type(known[key].default))
+    return kind(**checked)
+
+
+def _fit(key: str, value: Any, wanted: type) -> Any:
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is not wanted:
+        raise ValueError(f"setting {key} must be of type {wanted.__name__}, not {type(value).__name__} ({value!r})")
+    return value
