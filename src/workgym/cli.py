@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 from gymnasium.error import Error as GymnasiumError
@@ -19,7 +19,7 @@ from gymnasium.error import Error as GymnasiumError
 from workgym import __version__
 from workgym.tasks.errors import SandboxError, WorkgymError
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "app", "command_of", "main"]
 
 COMMANDS: Final = {
     "list": ("workgym.commands.listing:list_names", "Show environments, levels, players and recipes."),
@@ -72,17 +72,32 @@ def _options(
     """Environments in which language-model agents learn to work, and the trainer that learns from them."""
 
 
-def _late(name: str, target: str) -> Callable[[typer.Context], None]:
+def command_of(name: str) -> Any:
+    """Import a command's file.
+
+    Args:
+        name: one of COMMANDS.
+
+    Returns:
+        The command, as typer runs it.
+
+    Raises:
+        KeyError: there is no such command.
+    """
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    if not isinstance(found, typer.Typer):
+        single = typer.Typer(add_completion=False)
+        single.command(help=_description(found))(found)
+        found = single
+    found.rich_markup_mode = None
+    found.pretty_exceptions_enable = False
+    return typer.main.get_command(found)
+
+
+def _late(name: str) -> Callable[[typer.Context], None]:
     def run(context: typer.Context) -> None:
-        module, _, attribute = target.partition(":")
-        found = getattr(importlib.import_module(module), attribute)
-        if not isinstance(found, typer.Typer):
-            single = typer.Typer(add_completion=False)
-            single.command(help=_description(found))(found)
-            found = single
-        found.rich_markup_mode = None
-        found.pretty_exceptions_enable = False
-        typer.main.get_command(found).main(args=list(context.args), prog_name=f"workgym {name}")
+        command_of(name).main(args=list(context.args), prog_name=f"workgym {name}")
 
     return run
 
@@ -93,4 +108,4 @@ def _description(command: Callable[..., object]) -> str:
 
 
 for _name, (_target, _summary) in COMMANDS.items():
-    app.command(_name, help=_summary, add_help_option=False, context_settings=_PASS_ON)(_late(_name, _target))
+    app.command(_name, help=_summary, add_help_option=False, context_settings=_PASS_ON)(_late(_name))
