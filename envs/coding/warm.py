@@ -8,7 +8,7 @@ from typing import Final
 __all__ = ["WARM_MODULES"]
 
 _PACKAGE: Final = "workgym.envs.coding"
-_GUESTS: Final = ("codec", "child")  # in the order in which they import one another
+_GUESTS: Final = ("codec", "child", "split_child")  # in the order in which they import one another
 
 
 def _source(name: str) -> str:

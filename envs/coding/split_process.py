@@ -1,0 +1,302 @@
+"""Examines a function with tests that run in another process than the function does.
+
+Two children, in two sandboxes: one holds the solution, one the tests. The tests' `candidate` is a proxy; this parent
+carries each call over and each answer back. A solution therefore never shares a process with what it would have to
+deceive: it sees arguments, and what it returns arrives as builtin values. The verdict is made here, from what the
+tests' child reports under a nonce; exit codes and printed text count for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from workgym.envs.coding.warm import WARM_MODULES
+from workgym.envs.sandbox.protocol import Process, SandboxPool
+from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
+from workgym.tasks.errors import SandboxError, VerifierError
+from workgym.tasks.task import Task
+
+__all__ = ["SPLIT_SANDBOX", "SplitTests", "TestReport", "humaneval_tests", "run_split_tests"]
+
+SPLIT_SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=512, cpu_s=10.0, output_kb=16 * 1024)
+"""What a solution, and what its tests, may use: room for the codec's largest message on the channel."""
+
+_SOLUTION: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_solution()\n")
+_TESTS: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_tests()\n")
+
+_GRACE_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTests:
+    """Tests of one function.
+
+    Attributes:
+        entry_point: name of the function.
+        prompt: Python that the solution may build on. What it defines is also there for the tests, from this text.
+        tests: code that raises unless `candidate` is right, one text a test; hidden.
+        in_place: the tests look at what the solution does to its arguments.
+    """
+
+    entry_point: str
+    prompt: str
+    tests: tuple[str, ...] = field(repr=False)
+    in_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """How a solution did.
+
+    Attributes:
+        passed: number of tests that passed; 0 where the solution's process did not live to the end.
+        total: number of tests.
+        label: "ok", "failed" (some test raised), "syntax", "error" (the solution does not load), "missing" (no such
+            function), "timeout", "oom", "output", "crash" or "silent" (the process left without an answer).
+        detail: words that give nothing hidden away.
+        outcomes: "passed" or the class of what was raised, of each test that was run.
+        cpu_s: CPU seconds of both children.
+    """
+
+    __test__ = False  # no test class, whatever pytest makes of the name
+
+    passed: int
+    total: int
+    label: str
+    detail: str = ""
+    outcomes: tuple[str, ...] = ()
+    cpu_s: float = 0.0
+
+    @property
+    def all_passed(self) -> bool:
+        """Every test passed."""
+        return self.passed == self.total > 0
+
+
+class _Ended(Exception):
+    """The solution's process cannot answer any more."""
+
+    def __init__(self, label: str, detail: str) -> None:
+        super().__init__(label, detail)
+        self.label = label
+        self.detail = detail
+
+
+def humaneval_tests(task: Task) -> SplitTests:
+    """The tests of a task that was read from HumanEval: one, that calls its `check`."""
+    test = f"{task.hidden['test']}\n\ncheck(candidate)\n"
+    return SplitTests(task.public["entry_point"], task.public["prompt"], (test,))
+
+
+def run_split_tests(
+    pool: SandboxPool,
+    solution: str,
+    tests: SplitTests,
+    *,
+    test_pool: SandboxPool | None = None,
+    timeout_s: float = 60.0,
+) -> TestReport:
+    """Run a solution against its tests, each in a sandbox of its own.
+
+    Args:
+        pool: where the solution runs.
+        solution: Python source that defines `tests.entry_point`.
+        tests: what it has to pass.
+        test_pool: where the tests run, `pool` if None. Both have `WARM_MODULES` and room as `SPLIT_SANDBOX`.
+        timeout_s: wall-clock seconds for everything; several times the pools' `cpu_s`, so that CPU limits decide first.
+
+    Returns:
+        What passed; whatever the solution does, there is a report.
+
+    Raises:
+        SandboxError: infrastructure failed, also where the deadline passed while the solution was not to blame.
+        VerifierError: the tests' process broke its own rules.
+    """
+    deadline = time.monotonic() + timeout_s
+    children: list[_Child] = []
+    try:
+        with _running(pool, _SOLUTION, children) as callee:
+            _load(callee, solution, tests, deadline)
+            with _running(test_pool or pool, _TESTS, children) as caller:
+                outcomes = _run_tests(callee, caller, tests, deadline)
+    except _Ended as end:
+        return TestReport(0, len(tests.tests), end.label, end.detail, cpu_s=_cpu_s(children))
+    passed = outcomes.count("passed")
+    label = "ok" if passed == len(outcomes) else "failed"
+    detail = f"{passed} of {len(outcomes)} tests pass"
+    return TestReport(passed, len(outcomes), label, detail, outcomes, _cpu_s(children))
+
+
+class _Child:
+    """A process with which lines are exchanged until a deadline."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._result: ExecResult | None = None
+
+    def send(self, line: bytes) -> None:
+        """Send a line; one that cannot be delivered shows when the answer is missing."""
+        try:
+            self._process.send(line + b"\n")
+        except BrokenPipeError:
+            return
+
+    def receive(self, deadline: float) -> bytes | None:
+        """The next line; None if the process has ended or the deadline has passed."""
+        return self._process.receive(max(0.0, deadline - time.monotonic()))
+
+    def finish(self) -> ExecResult:
+        """Close its stdin, let it end, and say what became of it."""
+        if self._result is None:
+            self._result = self._process.wait(_GRACE_S)
+        return self._result
+
+    def kill(self) -> ExecResult:
+        """Kill it unless it has ended by itself, and say what became of it."""
+        if self._result is None:
+            self._process.kill()
+        return self.finish()
+
+
+@contextmanager
+def _running(pool: SandboxPool, driver: PythonCode, children: list[_Child]) -> Iterator[_Child]:
+    """A child in a sandbox of its own, noted in `children`; it is dead when the `with` ends."""
+    with pool.lease() as box:
+        child = _Child(box.start(driver, channel=True))
+        children.append(child)
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def _cpu_s(children: list[_Child]) -> float:
+    return sum(child.finish().cpu_s for child in children)
+
+
+def _load(callee: _Child, solution: str, tests: SplitTests, deadline: float) -> None:
+    """Have the solution loaded.
+
+    Raises:
+        _Ended: it does not load.
+        SandboxError: its process did not come up.
+    """
+    request = {
+        "source": solution,
+        "prompt": tests.prompt,
+        "entry_point": tests.entry_point,
+        "in_place": tests.in_place,
+    }
+    callee.send(json.dumps(request).encode())
+    if callee.receive(deadline) != b"{}":
+        result = callee.kill()
+        raise SandboxError(
+            f"the solution's process ended ({result.status}, exit {result.exit_code}) before it was begun: "
+            f"{result.stderr[-300:].decode(errors='replace')!r}. Is the pool opened with SPLIT_SANDBOX?"
+        )
+    answer = _parse(_answer(callee, deadline))
+    if answer == {"loaded": True}:
+        return
+    failed = answer.get("failed") if isinstance(answer, dict) else None
+    if failed in ("syntax", "error", "missing"):
+        raise _Ended(failed, str(answer.get("text", ""))[:200])
+    raise _Ended("crash", "the answer is malformed")
+
+
+def _answer(callee: _Child, deadline: float) -> bytes:
+    """The next line of the solution's process.
+
+    Raises:
+        _Ended: there is none.
+    """
+    line = callee.receive(deadline)
+    if line is not None:
+        return line
+    if time.monotonic() >= deadline:
+        raise _Ended("timeout", "it does not answer; it sleeps or waits for something")
+    result = callee.finish()
+    label, detail = _ENDS.get(result.status, ("crash", f"its process ended with {result.status}"))
+    if result.truncated_bytes:
+        label, detail = _ENDS["output_limit"]
+    raise _Ended(label, detail)
+
+
+_ENDS: Final = {
+    "ok": ("silent", "its process left without an answer"),
+    "timeout_cpu": ("timeout", "out of CPU time"),
+    "timeout_wall": ("timeout", "it stopped answering"),
+    "oom": ("oom", "out of memory"),
+    "output_limit": ("output", "too much output"),
+}
+
+
+def _run_tests(callee: _Child, caller: _Child, tests: SplitTests, deadline: float) -> tuple[str, ...]:
+    """Carry calls and answers between the two until the tests are done.
+
+    Returns:
+        The outcome of each test.
+
+    Raises:
+        _Ended: the solution's process ended before the tests did, or its answers exhausted theirs.
+        SandboxError, VerifierError: the tests' process failed by itself.
+    """
+    nonce = secrets.token_hex(16)
+    request = {
+        "nonce": nonce,
+        "prompt": tests.prompt,
+        "entry_point": tests.entry_point,
+        "tests": tests.tests,
+        "in_place": tests.in_place,
+    }
+    caller.send(json.dumps(request).encode())
+    outcomes: list[str] = []
+    kind, value = _report(caller, nonce, deadline)
+    if kind != "begun":
+        raise VerifierError(f"the tests of {tests.entry_point!r} began with {kind!r}")
+    while True:
+        kind, value = _report(caller, nonce, deadline)
+        if kind == "call" and isinstance(value, str):
+            callee.send(value.encode())
+            caller.send(_answer(callee, deadline))
+        elif kind == "result" and isinstance(value, str) and len(outcomes) < len(tests.tests):
+            outcomes.append(value)
+        elif kind == "end" and len(outcomes) == len(tests.tests):
+            break
+        else:
+            raise VerifierError(f"the tests of {tests.entry_point!r} reported {kind!r} out of turn")
+    if caller.receive(deadline) is not None:
+        raise VerifierError(f"the tests of {tests.entry_point!r} went on after their end")
+    return tuple(outcomes)
+
+
+def _report(caller: _Child, nonce: str, deadline: float) -> tuple[str, Any]:
+    """The next report of the tests' process: its kind and its value."""
+    line = caller.receive(deadline)
+    if line is None:
+        if time.monotonic() >= deadline:
+            raise SandboxError("the tests did not come to their end before the deadline; is the machine overloaded?")
+        result = caller.finish()
+        if result.status in ("timeout_cpu", "oom", "output_limit"):
+            label, detail = _ENDS[result.status]
+            raise _Ended(label, f"the tests on its answers: {detail}")
+        raise VerifierError(
+            f"the tests' process ended ({result.status}, exit {result.exit_code}) without a verdict: "
+            f"{result.stderr[-300:].decode(errors='replace')!r}"
+        )
+    report = _parse(line)
+    if not isinstance(report, list) or len(report) != 3 or report[0] != nonce or not isinstance(report[1], str):
+        raise VerifierError("a line on the channel of the tests' process is not its driver's")
+    return report[1], report[2]
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
