@@ -203,17 +203,17 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
     if reason:
         observation, reward, terminated, truncated, info = inner.finish(reason)
-        valid = False
+        total, valid = float(reward), False
     else:
         observation, reward, terminated, truncated, info = slot.env.step(turn.text)
-        valid = bool(info["action_valid"])
+        total, valid = float(reward), bool(info["action_valid"])
         reason = "" if terminated or truncated else _spent(slot)
         if reason:
-            _, more, terminated, truncated, info = inner.finish(reason)
-            reward = float(reward) + float(more)
+            _, reward, terminated, truncated, info = inner.finish(reason)
+            total += float(reward)
     return _Result(
         observation,
-        float(reward),
+        total,
         terminated or truncated,
         info,
         valid,

@@ -1,0 +1,86 @@
+"""What a policy does on a fixed set of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from workgym.agents.archive import Archive
+from workgym.agents.play import play
+from workgym.agents.policy import Policy
+from workgym.agents.rack import EnvRack, Seat
+from workgym.agents.trajectory import Trajectory
+from workgym.tasks.task import Task
+
+__all__ = ["evaluate", "seats_for"]
+
+
+def seats_for(tasks: Sequence[Task], *, seed: int = 0, n_repeats: int = 1, prefix: str = "eval") -> list[Seat]:
+    """The episodes of an evaluation: each task `n_repeats` times, with seeds of their own.
+
+    Args:
+        tasks: what is asked.
+        seed: decides the seeds of all episodes.
+        n_repeats: how often each task is played.
+        prefix: how the rollout ids begin.
+
+    Returns:
+        Seats `prefix/00012-1`: task 12, second time.
+
+    Raises:
+        ValueError: there is no task or no repeat.
+    """
+    if not tasks or n_repeats < 1:
+        raise ValueError(f"nothing to evaluate: {len(tasks)} tasks, {n_repeats} repeats; both must be > 0")
+    seeds = np.random.SeedSequence(seed).generate_state(len(tasks) * n_repeats)
+    return [
+        Seat(f"{prefix}/{index:05d}-{repeat}", task, int(seeds[index * n_repeats + repeat]))
+        for index, task in enumerate(tasks)
+        for repeat in range(n_repeats)
+    ]
+
+
+def evaluate(
+    policy: Policy,
+    rack: EnvRack,
+    tasks: Sequence[Task],
+    *,
+    seed: int = 0,
+    n_repeats: int = 1,
+    prefix: str = "eval",
+    max_turn_tokens: int = 1024,
+    archive: Archive | None = None,
+    on_end: Callable[[Trajectory], None] | None = None,
+) -> list[Trajectory]:
+    """Let a policy do every task.
+
+    Args:
+        policy: acts.
+        rack: the environments.
+        tasks: what is asked.
+        seed: decides the randomness of environments and policy.
+        n_repeats: how often each task is played.
+        prefix: how the rollout ids begin.
+        max_turn_tokens: tokens that one turn may have.
+        archive: takes every trajectory as it ends.
+        on_end: called with each, after it was archived.
+
+    Returns:
+        The trajectories, by task and repeat.
+
+    Raises:
+        ValueError: there is nothing to do.
+        PolicyError: the policy failed.
+        SandboxError: this machine cannot run the environment.
+        ArchiveError: the archive cannot take them.
+    """
+
+    def keep(trajectory: Trajectory) -> None:
+        if archive is not None:
+            archive.append(trajectory)
+        if on_end is not None:
+            on_end(trajectory)
+
+    seats = seats_for(tasks, seed=seed, n_repeats=n_repeats, prefix=prefix)
+    return play(policy, rack, seats, max_turn_tokens=max_turn_tokens, on_end=keep)

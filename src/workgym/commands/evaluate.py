@@ -1,0 +1,165 @@
+"""`workgym eval`: what a policy can do on held-out tasks, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from workgym.agents.policy import Policy
+    from workgym.agents.rack import EnvRack
+    from workgym.agents.trajectory import Trajectory
+    from workgym.benchmarks.suite import Suite
+
+__all__ = ["evaluate"]
+
+_CHECKPOINT = "checkpoint:"
+
+
+def evaluate(
+    agent: Annotated[str, typer.Option(help="oracle, noop, random, another player of the domain, or checkpoint:PATH.")],
+    suite: Annotated[str, typer.Option(help="A suite by name; the options below change it.")] = "",
+    env: Annotated[str, typer.Option(help="Id of the environment.")] = "Coding-v0",
+    family: Annotated[str, typer.Option(help="Kind of task; the environment's default if empty.")] = "",
+    level: Annotated[list[int] | None, typer.Option(help="Difficulty; several times for several. [default: 1]")] = None,
+    n: Annotated[int | None, typer.Option(help="Different tasks of each level. [default: 64]", min=1)] = None,
+    split: Annotated[str, typer.Option(help="Tasks to draw from: test, validation or train. [default: test]")] = "",
+    seed: Annotated[int, typer.Option(help="Decides tasks and randomness.", min=0)] = 0,
+    repeats: Annotated[int, typer.Option(help="Episodes of each task.", min=1)] = 1,
+    at_once: Annotated[int, typer.Option(help="Episodes that run at once.", min=1)] = 16,
+    max_turn_tokens: Annotated[int, typer.Option(help="Tokens that one turn may have.", min=1)] = 1024,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Argument of the environment, NAME=VALUE; several times for several."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for archive and report. [default: runs/TIME-eval-AGENT]")
+    ] = None,
+) -> None:
+    """Run a policy over tasks it has not seen and print what it can do and what it costs.
+
+    Writes the archive of all episodes, report.md and report.json.
+
+    Raises:
+        WorkgymError, ValueError: something that was asked for does not exist.
+    """
+    from workgym.agents.archive import Archive
+    from workgym.agents.evaluate import evaluate as play_all
+    from workgym.agents.rack import EnvRack
+    from workgym.benchmarks.report import COLUMNS, make_report, write_report
+    from workgym.commands.tables import print_table
+
+    chosen = _suite(suite, env, family, level, n, split, seed, _arguments(set_ or []))
+    folder = _new_folder(out, agent)
+    tasks = chosen.tasks()
+    with EnvRack(chosen.make_env, min(at_once, len(tasks) * repeats)) as rack:
+        policy = _policy(agent, rack)
+        with Archive.open(folder / "archive", "a") as archive, _progress(len(tasks) * repeats) as advance:
+            episodes = play_all(
+                policy,
+                rack,
+                tasks,
+                seed=seed,
+                n_repeats=repeats,
+                max_turn_tokens=max_turn_tokens,
+                archive=archive,
+                on_end=advance,
+            )
+    settings = {"agent": agent, "suite": asdict(chosen), "repeats": repeats, "max_turn_tokens": max_turn_tokens}
+    report = make_report(episodes, title=f"{agent} on {chosen.name}", policy=policy.name, settings=settings)
+    write_report(report, folder)
+    print_table(COLUMNS, report.rows(), n_left=2)
+    typer.echo(f"\n{folder}/report.md holds the report. To read the episodes:\n  workgym archive ls {folder}")
+
+
+def _suite(
+    name: str,
+    env: str,
+    family: str,
+    levels: Sequence[int] | None,
+    n_tasks: int | None,
+    split: str,
+    seed: int,
+    kwargs: dict[str, Any],
+) -> Suite:
+    """The suite that the options describe."""
+    from workgym.benchmarks.suite import Suite, find_suite
+
+    chosen = find_suite(name) if name else Suite(env, env, levels=(1,))
+    given = {**({"family": family} if family else {}), **kwargs}
+    chosen = replace(chosen, kwargs={**chosen.kwargs, **given}, seed=seed)
+    if levels:
+        chosen = replace(chosen, levels=tuple(dict.fromkeys(levels)))
+    if n_tasks:
+        chosen = replace(chosen, n_tasks=n_tasks)
+    return replace(chosen, split=split) if split else chosen
+
+
+def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
+    """`["style=short", "strict=true"]` as keyword arguments: JSON where it is JSON, else text."""
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ValueError(f"--set {pair!r} is not of the form NAME=VALUE")
+        if name in ("level", "split"):
+            raise ValueError(f"--set {pair!r}: use --{name}")
+        try:
+            arguments[name] = json.loads(text)
+        except ValueError:
+            arguments[name] = text
+    return arguments
+
+
+def _new_folder(out: Path | None, agent: str) -> Path:
+    """The folder to write into; never one that holds another evaluation."""
+    word = re.sub(r"[^A-Za-z0-9]+", "-", agent).strip("-")[:40] or "agent"
+    folder = out or Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-eval-{word}"
+    if folder.is_file():
+        raise ValueError(f"--out {folder} is a file; give a folder")
+    if (folder / "archive").exists() or (folder / "report.json").exists():
+        raise ValueError(f"--out {folder} holds an evaluation already; give another folder")
+    return folder
+
+
+def _policy(agent: str, rack: EnvRack) -> Policy:
+    """A scripted player, or the model of a checkpoint."""
+    from workgym.agents.policies.scripted import named_policy
+
+    if not agent.startswith(_CHECKPOINT):
+        return named_policy(rack.env(0), agent)
+    path = Path(agent.removeprefix(_CHECKPOINT))
+    if not path.exists():
+        raise ValueError(f"no checkpoint {str(path)!r}: there is no such folder")
+    from workgym.agents.policies.model import open_policy
+
+    return open_policy(path)
+
+
+@contextmanager
+def _progress(n_episodes: int) -> Iterator[Callable[[Trajectory], None]]:
+    """A bar with the success so far, on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("playing", total=n_episodes)
+        n_valid = n_success = 0
+
+        def advance(trajectory: Trajectory) -> None:
+            nonlocal n_valid, n_success
+            n_valid += trajectory.valid
+            n_success += trajectory.valid and trajectory.success
+            share = f"success {n_success / n_valid:.3f}" if n_valid else "playing"
+            bar.update(line, advance=1, description=share)
+
+        yield advance

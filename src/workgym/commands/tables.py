@@ -1,0 +1,42 @@
+"""What an agent wrote, and tables of it, safely on a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+__all__ = ["print_table", "readable"]
+
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def readable(text: str) -> str:
+    """Show what a terminal would obey or cannot print: control characters, format characters, lone surrogates."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 0) -> None:
+    """Print a table whose rows are never broken, however narrow the terminal.
+
+    Args:
+        heads: names of the columns.
+        rows: cells.
+        n_left: columns aligned to the left, from the first; the others are numbers.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, head in enumerate(heads):
+        table.add_column(head, no_wrap=True, justify="left" if number < n_left else "right")
+    for row in rows:
+        table.add_row(*(Text(readable(cell).replace("\n", " ")) for cell in row))
+    console = Console()
+    wide = Console(width=10_000).measure(table).maximum
+    console.print(table, width=max(wide, 1), crop=False, soft_wrap=True)
