@@ -1,0 +1,256 @@
+"""The local backend's pool and its sandboxes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NoReturn
+
+from workgym.envs.sandbox.local.run import Run
+from workgym.envs.sandbox.local.supervisor import MAX_RUNS, Zygote
+from workgym.envs.sandbox.protocol import Program
+from workgym.envs.sandbox.spec import Capabilities, ExecResult, Health, PythonCode, SandboxSpec
+from workgym.tasks.errors import SandboxError
+
+__all__ = ["LocalPool", "LocalSandbox"]
+
+_pools: weakref.WeakSet[LocalPool] = weakref.WeakSet()
+
+
+class LocalPool:
+    """Sandboxes whose programs are children of one warm interpreter, started at the first need and replaced when it dies.
+
+    Args:
+        spec: what each program may use.
+        capabilities: what this machine was seen to hold.
+    """
+
+    def __init__(self, spec: SandboxSpec, capabilities: Capabilities) -> None:
+        self._spec, self._capabilities = spec, capabilities
+        self._closed = False
+        self._begin()
+        _pools.add(self)
+
+    def _begin(self) -> None:
+        """Start without a zygote: when new, and in a process that was forked from another."""
+        self._lock = threading.Lock()
+        self._room = threading.Semaphore(MAX_RUNS)
+        self._zygote: Zygote | None = None
+        self._runs: set[Run] = set()
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """What each program may use."""
+        return self._spec
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this machine was seen to hold."""
+        return self._capabilities
+
+    @contextlib.contextmanager
+    def lease(self) -> Iterator[LocalSandbox]:
+        """Lend a sandbox; costs nothing before its first program.
+
+        Raises:
+            SandboxError: the pool is closed.
+        """
+        if self._closed:
+            raise SandboxError("this sandbox pool is closed; open another")
+        box = LocalSandbox(self)
+        try:
+            yield box
+        finally:
+            box.close()
+
+    def start(self, program: PythonCode, *, stdin: bytes | None, env: Mapping[str, str], channel: bool) -> Run:
+        """Start a program in a fresh child.
+
+        Raises:
+            SandboxError: the pool is closed, or no zygote can be had.
+        """
+        self._room.acquire()
+        try:
+            run = Run(
+                self._spec, program, stdin=stdin, env=env, channel=channel, hand_over=self._hand_over, when_done=self._done
+            )
+        except BaseException:
+            self._room.release()
+            raise
+        self._runs.add(run)
+        return run
+
+    def _hand_over(self, message: bytes, files: list[int]) -> Zygote:
+        for _ in range(2):  # a zygote that was dead before it got the message never saw the program
+            zygote = self._living()
+            if zygote.hand_over(message, files):
+                return zygote
+            self._discard(zygote)
+        raise SandboxError("two zygotes in a row died before they took a program; is the machine out of memory?")
+
+    def _done(self, run: Run) -> None:
+        self._runs.discard(run)
+        self._room.release()
+
+    def _living(self) -> Zygote:
+        with self._lock:
+            if self._closed:
+                raise SandboxError("this sandbox pool is closed; open another")
+            if self._zygote is None:
+                self._zygote = Zygote(self._spec)
+            return self._zygote
+
+    def _discard(self, zygote: Zygote) -> None:
+        with self._lock:
+            if self._zygote is zygote:
+                self._zygote = None
+        zygote.kill()
+
+    def heartbeat(self, timeout_s: float) -> Health:
+        """Run an empty program."""
+        began = time.monotonic()
+        try:
+            run = self.start(PythonCode(""), stdin=b"", env={}, channel=False)
+            status = run.finish(began + timeout_s).status
+        except SandboxError as error:
+            return Health(False, time.monotonic() - began, {"error": str(error)})
+        return Health(status == "ok", time.monotonic() - began, {"status": status})
+
+    def close(self) -> None:
+        """End the zygote and with it every run. Idempotent."""
+        with self._lock:
+            self._closed = True
+            zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            zygote.close()
+
+    def _forsake(self) -> None:
+        """In a forked process: the zygote and its runs belong to the parent; a new one comes at the next need."""
+        zygote, runs = self._zygote, self._runs
+        self._begin()
+        for run in runs:
+            run.forsake()
+        if zygote is not None:
+            zygote.forsake()
+
+
+class LocalSandbox:
+    """A lease: every program runs in a child of its own, with scratch space of its own."""
+
+    def __init__(self, pool: LocalPool) -> None:
+        self._pool = pool
+        self._closed = False
+        self._live: list[Run] = []
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """What each program may use."""
+        return self._pool.spec
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this machine was seen to hold."""
+        return self._pool.capabilities
+
+    def start(self, program: Program, *, env: Mapping[str, str] | None = None, channel: bool = False) -> Run:
+        """Start a program and return at once."""
+        run = self._start(program, None, env, channel)
+        self._live = [other for other in self._live if not other.done] + [run]
+        return run
+
+    def exec(
+        self,
+        program: Program,
+        *,
+        stdin: bytes = b"",
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        channel: bool = False,
+    ) -> ExecResult:
+        """Run a program to its end, or to `timeout_s` of wall time."""
+        if not timeout_s > 0:
+            raise ValueError(f"timeout_s must be > 0, not {timeout_s!r}")
+        run = self._start(program, stdin, env, channel)
+        try:
+            return run.finish(run.began + timeout_s)
+        except BaseException:
+            run.abandon()
+            raise
+
+    def _start(self, program: Program, stdin: bytes | None, env: Mapping[str, str] | None, channel: bool) -> Run:
+        if self._closed:
+            raise SandboxError("this sandbox is closed; lease another")
+        if not isinstance(program, PythonCode):
+            raise SandboxError(f"sandbox backend 'local' runs PythonCode, not {type(program).__name__}")
+        return self._pool.start(program, stdin=stdin, env=_checked_env(env or {}), channel=channel)
+
+    def kill_all(self) -> int:
+        """Kill what `start` started and is still running; return how many programs. Idempotent."""
+        live = [run for run in self._live if not run.done]
+        self._live = []
+        for run in live:
+            run.abandon()
+        return len(live)
+
+    def heartbeat(self, timeout_s: float) -> Health:
+        """Ask whether programs still start and end here."""
+        return self._pool.heartbeat(timeout_s)
+
+    def close(self) -> None:
+        """Kill everything. Idempotent."""
+        self.kill_all()
+        self._closed = True
+
+    def write(self, path: str, data: bytes) -> None:
+        """Not in this backend."""
+        self._lack("write")
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Not in this backend."""
+        self._lack("read")
+
+    def diff(self) -> Mapping[str, bytes | None]:
+        """Not in this backend."""
+        self._lack("diff")
+
+    def snapshot(self, kind: str = "workspace") -> str:
+        """Not in this backend."""
+        self._lack("snapshot")
+
+    def restore(self, snapshot: str) -> None:
+        """Not in this backend."""
+        self._lack("restore")
+
+    def fork(self, n: int) -> Sequence[LocalSandbox]:
+        """Not in this backend."""
+        self._lack("fork")
+
+    def freeze(self) -> None:
+        """Not in this backend."""
+        self._lack("freeze")
+
+    def thaw(self) -> None:
+        """Not in this backend."""
+        self._lack("thaw")
+
+    def _lack(self, name: str) -> NoReturn:
+        raise SandboxError(f"sandbox backend 'local' has no {name}: each program gets fresh scratch space; see its capabilities")
+
+
+def _checked_env(env: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in env.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise ValueError(f"environment variable {name!r} has no valid name or value")
+    return env
+
+
+def _forsake_all() -> None:
+    for pool in list(_pools):
+        pool._forsake()
+
+
+os.register_at_fork(after_in_child=_forsake_all)

@@ -1,0 +1,244 @@
+"""The parent's end of one zygote: start it, hand it runs, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import platform
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+
+from workgym.envs.sandbox.seccomp import build_filter
+from workgym.envs.sandbox.spec import SandboxSpec
+from workgym.tasks.errors import IsolationUnavailable, SandboxError
+
+__all__ = ["MAX_RUNS", "Zygote"]
+
+MAX_RUNS = 200  # at once in one zygote, below the number of its user ids
+_START_S = 60.0
+_END_S = 10.0
+_PACKAGE = "workgym.envs.sandbox.local"
+_MODULES = ("kernel", "namespaces", "child", "zygote")
+_FLAGS = ("-P", "-s", "-S", "-B", "-X", "utf8")
+_FIRST_DESCRIPTOR = 10  # above all that the zygote expects at fixed numbers
+_ENVIRON = {
+    "HOME": "/workspace",
+    "TMPDIR": "/workspace",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # the same program prints its sets in the same order every time
+    "OPENBLAS_NUM_THREADS": "1",  # a zygote with threads could not fork
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+_BOOTSTRAP = """\
+import json, sys, types
+with open(4) as file:
+    config = json.load(file)
+for name, source in config["machinery"]:
+    parts = name.split(".")
+    for depth in range(1, len(parts)):
+        parent = ".".join(parts[:depth])
+        if parent not in sys.modules:
+            sys.modules[parent] = package = types.ModuleType(parent)
+            package.__path__ = []
+            if depth > 1:
+                setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], package)
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__file__ = f"<{name}>"
+    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
+    setattr(sys.modules[parent], parts[-1], module)
+module.main(config)
+"""
+_FIXES = {
+    errno.EPERM: "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
+    "kernel.apparmor_restrict_unprivileged_userns=0; in docker: --privileged or --security-opt seccomp=unconfined)",
+    errno.EACCES: "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
+    errno.ENOSPC: "raise the number of user namespaces (sysctl user.max_user_namespaces=10000)",
+    errno.ENOSYS: "use Linux 5.12 or newer",
+    errno.EINVAL: "use Linux 5.12 or newer, with namespaces built in",
+}
+
+
+class Zygote:
+    """A warm interpreter in its own namespaces, whose children the programs become.
+
+    Args:
+        spec: what its children may use.
+
+    Raises:
+        IsolationUnavailable: the kernel refused a namespace, a mount or a filter.
+        SandboxError: it did not start.
+    """
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        if not sys.platform.startswith("linux"):
+            raise IsolationUnavailable(f"sandbox backend 'local' needs Linux namespaces, which {sys.platform} has not; use Linux")
+        self._lock = threading.Lock()
+        self._errors = -1
+        self._ended = False
+        try:
+            self._spawn(_config(spec))
+        except OSError as error:
+            raise SandboxError(f"cannot start the sandbox's zygote: {error}; free some processes or descriptors") from error
+        try:
+            self._greet()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _spawn(self, config: dict[str, object]) -> None:
+        """Start the interpreter with the control socket, its settings and a handle of ours as descriptors 3, 4 and 5."""
+        with contextlib.ExitStack() as stack:
+            self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stack.callback(theirs.close)
+            settings = os.memfd_create("workgym-zygote")
+            stack.callback(os.close, settings)
+            with open(settings, "w", closefd=False) as file:
+                json.dump(config, file)
+            os.lseek(settings, 0, os.SEEK_SET)
+            ourselves = os.pidfd_open(os.getpid())
+            stack.callback(os.close, ourselves)
+            silence_in, silence_out = os.pipe()  # pipes, as the children's own will be
+            stack.callback(os.close, silence_in)
+            stack.callback(os.close, silence_out)
+            self._errors, errors = os.pipe()
+            stack.callback(os.close, errors)
+            wanted = (silence_in, silence_out, errors, theirs.fileno(), settings, ourselves)
+            high = [_duplicate_high(descriptor) for descriptor in wanted]
+            for descriptor in high:
+                stack.callback(os.close, descriptor)
+            actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(high)]
+            python = getattr(sys, "_base_executable", None) or sys.executable
+            command = [python, *_FLAGS, "-c", _BOOTSTRAP]
+            self.pid = os.posix_spawn(python, command, _ENVIRON, file_actions=actions, setsid=True)
+        self._pidfd = os.pidfd_open(self.pid)
+        os.set_blocking(self._errors, False)
+
+    def _greet(self) -> None:
+        self._control.settimeout(_START_S)
+        try:
+            answer = json.loads(self._control.recv(1 << 16) or b"null")
+        except TimeoutError:
+            answer = None
+        self._control.settimeout(_END_S)
+        if not answer:
+            raise SandboxError(f"the sandbox's zygote (pid {self.pid}) did not start: {self.last_words() or 'it said nothing'}")
+        if answer.get("ready"):
+            return
+        if answer["step"] == "start":
+            raise SandboxError(f"the sandbox's zygote could not start:\n{answer['message']}")
+        fix = _FIXES.get(answer["errno"], "see `workgym doctor`")
+        raise IsolationUnavailable(f"sandbox backend 'local' cannot isolate: {answer['message']}; {fix}")
+
+    def last_words(self) -> str:
+        """What it wrote to its stderr, if anything."""
+        try:
+            return os.read(self._errors, 1 << 16).decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+
+    def hand_over(self, message: bytes, files: list[int]) -> bool:
+        """Give it a run.
+
+        Returns:
+            False if it was gone before it got the message, so that the run may be given to another.
+
+        Raises:
+            SandboxError: it does not take messages anymore.
+        """
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [message], files)
+            except TimeoutError as error:
+                raise SandboxError(f"the sandbox's zygote (pid {self.pid}) has not taken a message for {_END_S:g} s") from error
+            except OSError as error:
+                if error.errno in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN, errno.EBADF):
+                    return False
+                raise SandboxError(f"cannot hand a program to the sandbox's zygote: {error}") from error
+        return True
+
+    def is_alive(self) -> bool:
+        """Whether the process still exists."""
+        return not self._ended and not select_ready(self._pidfd, 0.0)
+
+    def kill(self) -> None:
+        """End it at once; the kernel ends all its runs with it. Idempotent."""
+        if self._ended:
+            return
+        self._ended = True
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self._control.close()
+        self._reap()
+
+    def close(self) -> None:
+        """Let it end, and wait for it; kill it if it does not. Idempotent."""
+        if self._ended:
+            return
+        self._control.close()
+        if not select_ready(self._pidfd, _END_S):
+            self.kill()
+            return
+        self._ended = True
+        self._reap()
+
+    def _reap(self) -> None:
+        select_ready(self._pidfd, _END_S)
+        with contextlib.suppress(ChildProcessError):  # somebody else's os.wait() took it
+            os.waitpid(self.pid, os.WNOHANG)
+        os.close(self._pidfd)
+        os.close(self._errors)
+
+    def forsake(self) -> None:
+        """Close our copies of its descriptors after a fork: it belongs to the parent process."""
+        if not self._ended:
+            self._ended = True
+            self._control.close()
+            os.close(self._pidfd)
+            os.close(self._errors)
+
+
+def select_ready(descriptor: int, timeout_s: float) -> bool:
+    """Wait until a descriptor is readable.
+
+    Returns:
+        Whether it became so within `timeout_s`.
+    """
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    deadline = time.monotonic() + timeout_s
+    return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+
+
+def _duplicate_high(descriptor: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
+
+
+def _config(spec: SandboxSpec) -> dict[str, object]:
+    """All that a zygote needs to know, as JSON."""
+    machinery = [
+        (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES
+    ]
+    site = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages") and os.path.isdir(path)]
+    standard = [path for path in sys.path if path.startswith((sys.base_prefix, sys.base_exec_prefix)) and path not in site]
+    return {
+        **asdict(spec),
+        "env": dict(spec.env),
+        "machinery": machinery,
+        "path": standard + site,
+        "visible": [sys.base_prefix, sys.base_exec_prefix, *site],
+        "hidden": [str(Path(path, "workgym")) for path in site],
+        "filter": build_filter(platform.machine(), sockets=spec.network == "loopback").hex(),
+    }
