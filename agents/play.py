@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, SupportsFloat
 
 from workgym.agents.message import message
 from workgym.agents.policy import Conversation, Policy, Turn
@@ -26,6 +26,9 @@ from workgym.tasks.errors import PolicyError
 from workgym.tasks.task import Budget
 
 __all__ = ["play"]
+
+
+_Answer = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +204,13 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     began_s, began_cpu_s = time.monotonic(), time.thread_time()
     inner = slot.conversation.env
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
-    if reason:
-        observation, reward, terminated, truncated, info = inner.finish(reason)
-        total, valid = float(reward), False
-    else:
-        observation, reward, terminated, truncated, info = slot.env.step(turn.text)
-        total, valid = float(reward), bool(info["action_valid"])
-        reason = "" if terminated or truncated else _spent(slot)
-        if reason:
-            _, reward, terminated, truncated, info = inner.finish(reason)
-            total += float(reward)
+    answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.text)
+    observation, reward, terminated, truncated, info = answer
+    total, valid = float(reward), not reason and bool(info["action_valid"])
+    spent = "" if terminated or truncated else _spent(slot)
+    if spent:
+        _, rest, terminated, truncated, info = inner.finish(spent)
+        total += rest
     return _Result(
         observation,
         total,

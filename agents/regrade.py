@@ -27,8 +27,8 @@ class Regraded:
 
     Attributes:
         rollout_id: whose.
-        status: "equal" or "different" verdict; "drifted" where the task is no longer what it was, and so was not judged;
-            "nothing" where no verdict stands to compare with, since infrastructure failed then.
+        status: "equal" or "different" verdict; "drifted" where the task is no longer what it was, and so was not
+            judged; "nothing" where no verdict stands to compare with, since infrastructure failed then.
         then, now: the verdicts; `now` is None where nothing was judged.
         detail: what drifted or differs.
     """

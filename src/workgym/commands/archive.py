@@ -115,7 +115,7 @@ def judge_again(
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Folder for a report of the new verdicts.")] = None,
 ) -> None:
-    """Judge archived attempts again. The exit code is 0 if every verdict came out the same, bit for bit, and 1 if not."""
+    """Judge archived attempts again. The exit code is 0 if every verdict came out the same, to the bit, else 1."""
     from workgym.agents.regrade import regrade
 
     filters = _filters(domain, family, level, split, policy, "", success, None)
@@ -226,6 +226,7 @@ def _cost_lines(trajectory: Trajectory) -> list[str]:
     cost, n_rows = trajectory.cost, trajectory.n_splits + 1
     money = f", {cost.money_usd:.4f} US dollars" if cost.money_usd else ""
     return [
-        f"cost      {cost.tokens_in} tokens in, {cost.tokens_out} out, {cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s{money}",
+        f"cost      {cost.tokens_in} tokens in, {cost.tokens_out} out, "
+        f"{cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s{money}",
         f"tokens    {len(trajectory.ids)} kept, {sum(trajectory.action)} sampled, in {n_rows} row{'s' * (n_rows > 1)}",
     ]
