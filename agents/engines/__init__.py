@@ -1,0 +1,1 @@
+"""Engines: where tokens are sampled from a model."""

@@ -1,0 +1,407 @@
+"""Language models small enough to read: the Llama architecture in one file, and the doors to its directories.
+
+The layout on disk is Hugging Face's (`config.json`, `model.safetensors`, its parameter names), so that transformers loads
+what was trained here and the other way round. In memory the projections that read the same input are fused: one
+matrix for q, k and v, one for gate and up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from workgym.tasks.errors import PolicyError
+
+__all__ = ["Attend", "KeysValues", "Llama", "LlamaConfig", "load_model", "open_model", "save_model"]
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaConfig:
+    """Shape of a Llama.
+
+    Attributes:
+        vocab: number of token ids.
+        d_model: width of the residual stream.
+        n_layers: number of blocks.
+        n_heads: query heads; the head size is `d_model / n_heads`, an even number.
+        n_kv_heads: key and value heads; divides `n_heads`; 0 for as many as query heads.
+        d_ff: width of the gated feed-forward layer.
+        max_positions: longest context in tokens.
+        rope_theta: base of the rotary frequencies.
+        tied: the output matrix is the embedding.
+        norm_eps: added to the mean square before the root.
+
+    Raises:
+        PolicyError: the numbers do not fit each other.
+    """
+
+    vocab: int
+    d_model: int = 128
+    n_layers: int = 4
+    n_heads: int = 4
+    n_kv_heads: int = 0
+    d_ff: int = 384
+    max_positions: int = 256
+    rope_theta: float = 10_000.0
+    tied: bool = True
+    norm_eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        if self.d_model % self.n_heads or self.d_head % 2:
+            raise PolicyError(f"d_model {self.d_model} over {self.n_heads} heads gives no even head size")
+        if self.n_heads % self.kv_heads:
+            raise PolicyError(f"{self.n_heads} query heads cannot share {self.kv_heads} key heads evenly")
+
+    @property
+    def d_head(self) -> int:
+        """Size of one head."""
+        return self.d_model // self.n_heads
+
+    @property
+    def kv_heads(self) -> int:
+        """Key and value heads, never 0."""
+        return self.n_kv_heads or self.n_heads
+
+
+class KeysValues(Protocol):
+    """Where an engine keeps keys and values between forward passes."""
+
+    def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store what is new and return all that may be attended to.
+
+        Args:
+            layer: index of the block.
+            keys: [B, T, Hk, D], already rotated.
+            values: [B, T, Hk, D].
+
+        Returns:
+            Keys and values, each [B, Hk, L, D].
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attend:
+    """A forward pass that continues stored contexts.
+
+    Attributes:
+        positions: position of each fed token [B, T].
+        mask: true where a query may see a stored position [B, 1, T, L].
+        store: takes the new keys and values and gives back all.
+    """
+
+    positions: Tensor
+    mask: Tensor
+    store: KeysValues
+
+
+class RMSNorm(nn.Module):
+    """Scales each vector to a root mean square of 1, then by learned weights. Source: arXiv 1910.07467."""
+
+    def __init__(self, size: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalize the last dimension."""
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+
+
+class Block(nn.Module):
+    """Attention, then a gated feed-forward layer, each on a normalized copy of the residual stream."""
+
+    def __init__(self, config: LlamaConfig, layer: int) -> None:
+        super().__init__()
+        self.layer = layer
+        self.n_heads, self.kv_heads, self.d_head = config.n_heads, config.kv_heads, config.d_head
+        width = (config.n_heads + 2 * config.kv_heads) * config.d_head
+        self.attention_norm = RMSNorm(config.d_model, config.norm_eps)
+        self.qkv = nn.Linear(config.d_model, width, bias=False)
+        self.out = nn.Linear(config.d_model, config.d_model, bias=False)
+        self.mlp_norm = RMSNorm(config.d_model, config.norm_eps)
+        self.gate_up = nn.Linear(config.d_model, 2 * config.d_ff, bias=False)
+        self.down = nn.Linear(config.d_ff, config.d_model, bias=False)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend | None, wanted: Tensor | None) -> Tensor:
+        """One block; x [B, T, d_model], cos and sin [B or 1, T, 1, d_head / 2]; with `wanted` [N] the result is [N, d_model]."""
+        x = x + self.attention(self.attention_norm(x), cos, sin, attend)
+        if wanted is not None:
+            x = x.flatten(0, 1)[wanted]
+        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, dim=-1)
+        return x + self.down(F.silu(gate) * up)  # type: ignore[no-any-return]
+
+    def attention(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend | None) -> Tensor:
+        """Causal attention over the row itself, or over what an engine has stored of it."""
+        batch, length, width = x.shape
+        heads = self.qkv(x).view(batch, length, -1, self.d_head)
+        rotated, values = heads.split((self.n_heads + self.kv_heads, self.kv_heads), dim=2)
+        queries, keys = rotate(rotated, cos, sin).split((self.n_heads, self.kv_heads), dim=2)
+        if attend is None:
+            mixed = F.scaled_dot_product_attention(
+                queries.transpose(1, 2),
+                keys.transpose(1, 2),
+                values.transpose(1, 2),
+                is_causal=True,
+                enable_gqa=self.kv_heads != self.n_heads,
+            ).transpose(1, 2)
+        else:
+            mixed = self._attend_stored(queries, keys, values, attend)
+        return self.out(mixed.reshape(batch, length, width))  # type: ignore[no-any-return]
+
+    def _attend_stored(self, queries: Tensor, keys: Tensor, values: Tensor, attend: Attend) -> Tensor:
+        """Query heads that share a key head are folded into the query length: no key is copied."""
+        batch, length = queries.shape[:2]
+        group = self.n_heads // self.kv_heads
+        keys, values = attend.store.extend(self.layer, keys, values)
+        folded = queries.view(batch, length, self.kv_heads, group, self.d_head).permute(0, 2, 3, 1, 4)
+        folded = folded.reshape(batch, self.kv_heads, group * length, self.d_head)
+        mask = attend.mask.repeat(1, 1, group, 1) if group > 1 and length > 1 else attend.mask
+        mixed = F.scaled_dot_product_attention(folded, keys, values, attn_mask=mask)
+        return mixed.view(batch, self.kv_heads, group, length, self.d_head).permute(0, 3, 1, 2, 4)
+
+
+def rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding in the half-split layout. Source: arXiv 2104.09864, transformers' Llama.
+
+    Args:
+        heads: [B, T, H, D].
+        cos: [B or 1, T, 1, D / 2].
+        sin: [B or 1, T, 1, D / 2].
+
+    Returns:
+        [B, T, H, D].
+    """
+    first, second = heads.chunk(2, dim=-1)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
+
+
+class Llama(nn.Module):
+    """The Llama architecture: RMSNorm, rotary positions, grouped queries, SwiGLU. Source: arXiv 2302.13971, 2307.09288.
+
+    Args:
+        config: its shape.
+        seed: decides the weights; no global random state is read or changed.
+    """
+
+    def __init__(self, config: LlamaConfig, *, seed: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        with torch.device("meta"):
+            self.embedding = nn.Embedding(config.vocab, config.d_model)
+            self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.n_layers))
+            self.norm = RMSNorm(config.d_model, config.norm_eps)
+            self.head = None if config.tied else nn.Linear(config.d_model, config.vocab, bias=False)
+        self.to_empty(device="cpu")
+        angles = _rope_angles(config)
+        self.register_buffer("cos", angles.cos(), persistent=False)
+        self.register_buffer("sin", angles.sin(), persistent=False)
+        self.cos: Tensor
+        self.sin: Tensor
+        self._draw_weights(seed)
+
+    def forward(self, ids: Tensor, attend: Attend | None = None, wanted: Tensor | None = None) -> Tensor:
+        """Hidden states of rows.
+
+        Args:
+            ids: token ids [B, T]. Rows may be padded on the right: no token sees what follows it.
+            attend: the contexts that the rows continue; None for rows that start at position 0.
+            wanted: flat indices into [B * T] of the states that are asked for [N]; the last feed-forward layer is computed
+                for them alone. None for all.
+
+        Returns:
+            Hidden states, ready for `logits`: [B, T, d_model], or [N, d_model] with `wanted`.
+        """
+        if attend is None:
+            cos, sin = self.cos[None, : ids.shape[1], None], self.sin[None, : ids.shape[1], None]
+        else:
+            cos, sin = self.cos[attend.positions][:, :, None], self.sin[attend.positions][:, :, None]
+        x = self.embedding(ids)
+        for block in self.blocks:
+            x = block(x, cos, sin, attend, wanted if block.layer == len(self.blocks) - 1 else None)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Unnormalized log-probabilities [..., vocab] of the token after each hidden state [..., d_model]."""
+        return F.linear(hidden, self.embedding.weight if self.head is None else self.head.weight)
+
+    @torch.no_grad()
+    def _draw_weights(self, seed: int) -> None:
+        """Normal weights of a variance that keeps activations level; what writes to the residual stream is smaller."""
+        generator = torch.Generator().manual_seed(seed)
+        residual = (2 * self.config.n_layers) ** -0.5
+        for name, parameter in self.named_parameters():
+            if parameter.dim() < 2:
+                parameter.fill_(1.0)
+                continue
+            scale = 0.02 if name.startswith("embedding") else parameter.shape[1] ** -0.5
+            if name.endswith(("out.weight", "down.weight")):
+                scale *= residual
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
+
+
+def _rope_angles(config: LlamaConfig) -> Tensor:
+    """Angle of each position and frequency [max_positions, d_head / 2], float32 as transformers computes it."""
+    exponents = torch.arange(0, config.d_head, 2, dtype=torch.float32) / config.d_head
+    frequencies = 1.0 / (config.rope_theta**exponents)
+    return torch.outer(torch.arange(config.max_positions, dtype=torch.float32), frequencies)
+
+
+_BLOCK_NAMES: Final = {
+    "attention_norm.weight": ("input_layernorm.weight",),
+    "qkv.weight": ("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
+    "out.weight": ("self_attn.o_proj.weight",),
+    "mlp_norm.weight": ("post_attention_layernorm.weight",),
+    "gate_up.weight": ("mlp.gate_proj.weight", "mlp.up_proj.weight"),
+    "down.weight": ("mlp.down_proj.weight",),
+}
+"""Our parameter of a block -> Hugging Face's, which are its rows in this order."""
+
+_TOP_NAMES: Final = {
+    "embedding.weight": "model.embed_tokens.weight",
+    "norm.weight": "model.norm.weight",
+    "head.weight": "lm_head.weight",
+}
+
+
+def _names(config: LlamaConfig) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Our parameter name -> Hugging Face's names and their numbers of rows, in order."""
+    q, kv = config.d_model, config.kv_heads * config.d_head
+    rows = {"qkv.weight": (q, kv, kv), "gate_up.weight": (config.d_ff, config.d_ff)}
+    names = {ours: ((theirs, -1),) for ours, theirs in _TOP_NAMES.items() if not (config.tied and ours == "head.weight")}
+    for layer in range(config.n_layers):
+        for ours, theirs in _BLOCK_NAMES.items():
+            parts = tuple(f"model.layers.{layer}.{name}" for name in theirs)
+            names[f"blocks.{layer}.{ours}"] = tuple(zip(parts, rows.get(ours, (-1,)), strict=True))
+    return names
+
+
+def save_model(model: Llama, directory: Path) -> None:
+    """Write a model as Hugging Face's `LlamaForCausalLM` reads it.
+
+    Args:
+        model: of any device; it is written in float32.
+        directory: is made if need be; gets `config.json` and `model.safetensors`.
+    """
+    from safetensors.torch import save_file
+
+    directory.mkdir(parents=True, exist_ok=True)
+    weights = model.state_dict()
+    tensors: dict[str, Tensor] = {}
+    for ours, theirs in _names(model.config).items():
+        whole = weights[ours].detach().to("cpu", torch.float32)
+        sizes = [len(whole) if rows < 0 else rows for _, rows in theirs]
+        for (name, _), part in zip(theirs, whole.split(sizes), strict=True):
+            tensors[name] = part.clone()
+    save_file(tensors, directory / "model.safetensors", metadata={"format": "pt"})
+    (directory / "config.json").write_text(json.dumps(_to_hugging_face(model.config), indent=2) + "\n")
+
+
+def load_model(directory: Path) -> Llama:
+    """Read a model that `save_model` or transformers wrote.
+
+    Raises:
+        PolicyError: a file is missing, the model is no Llama, or the weights do not fit the configuration.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        fields = json.loads((directory / "config.json").read_text())
+        tensors = load_file(directory / "model.safetensors")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise PolicyError(f"no model in {directory}: {error}. It needs config.json and model.safetensors.") from error
+    config = _from_hugging_face(fields, directory)
+    model = Llama(config)
+    weights: dict[str, Tensor] = {}
+    try:
+        for ours, theirs in _names(config).items():
+            weights[ours] = torch.cat([tensors.pop(name).to(torch.float32) for name, _ in theirs])
+        model.load_state_dict(weights)
+    except (KeyError, RuntimeError) as error:
+        raise PolicyError(f"the weights in {directory} do not fit its config.json: {error}") from error
+    left = [name for name in tensors if not (config.tied and name == "lm_head.weight")]
+    if left:
+        raise PolicyError(f"{directory} holds weights that this Llama has no place for: {', '.join(sorted(left)[:3])}")
+    return model
+
+
+def open_model(ref: str | Path) -> Llama:
+    """Open a model by name.
+
+    Args:
+        ref: a directory with `config.json` and `model.safetensors`.
+
+    Raises:
+        PolicyError: there is no such directory, or it holds another architecture.
+    """
+    directory = Path(ref)
+    if not directory.is_dir():
+        raise PolicyError(f"no model {str(ref)!r}: name a directory that holds config.json and model.safetensors")
+    return load_model(directory)
+
+
+def _to_hugging_face(config: LlamaConfig) -> dict[str, Any]:
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "vocab_size": config.vocab,
+        "hidden_size": config.d_model,
+        "intermediate_size": config.d_ff,
+        "num_hidden_layers": config.n_layers,
+        "num_attention_heads": config.n_heads,
+        "num_key_value_heads": config.kv_heads,
+        "head_dim": config.d_head,
+        "hidden_act": "silu",
+        "max_position_embeddings": config.max_positions,
+        "rms_norm_eps": config.norm_eps,
+        "rope_theta": config.rope_theta,
+        "rope_parameters": {"rope_type": "default", "rope_theta": config.rope_theta},
+        "tie_word_embeddings": config.tied,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "bos_token_id": None,
+        "eos_token_id": None,
+        "pad_token_id": None,
+        "torch_dtype": "float32",
+    }
+
+
+def _from_hugging_face(fields: Mapping[str, Any], directory: Path) -> LlamaConfig:
+    """The shape in a `config.json`; what this file does not compute is refused, not left out."""
+    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
+    refused = {
+        "model_type": fields.get("model_type") != "llama",
+        "hidden_act": fields.get("hidden_act", "silu") != "silu",
+        "attention_bias": bool(fields.get("attention_bias")),
+        "mlp_bias": bool(fields.get("mlp_bias")),
+        "rope_parameters": rope.get("rope_type", rope.get("type", "default")) != "default",
+    }
+    for name, is_refused in refused.items():
+        if is_refused:
+            raise PolicyError(f"{directory}/config.json: {name} {fields.get(name)!r} is not what this Llama computes")
+    try:
+        config = LlamaConfig(
+            vocab=fields["vocab_size"],
+            d_model=fields["hidden_size"],
+            n_layers=fields["num_hidden_layers"],
+            n_heads=fields["num_attention_heads"],
+            n_kv_heads=fields.get("num_key_value_heads") or 0,
+            d_ff=fields["intermediate_size"],
+            max_positions=fields.get("max_position_embeddings", 2048),
+            rope_theta=float(rope.get("rope_theta", fields.get("rope_theta", 10_000.0))),
+            tied=fields.get("tie_word_embeddings", False),
+            norm_eps=fields.get("rms_norm_eps", 1e-6),
+        )
+    except KeyError as error:
+        raise PolicyError(f"{directory}/config.json has no {error}") from error
+    if (fields.get("head_dim") or config.d_head) != config.d_head:
+        raise PolicyError(f"{directory}/config.json: head_dim {fields['head_dim']} is not {config.d_head}")
+    return config

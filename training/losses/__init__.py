@@ -1,0 +1,1 @@
+"""Losses: pure functions on the predicted tokens, which return sums."""
