@@ -19,18 +19,19 @@ CHANNEL: Final = 3
 
 
 def serve_expression() -> None:
-    """Read `{"expression": text, "inputs": [encoded x, ...]}`, evaluate once for each x, answer, and end.
+    """Read `{"expression": text, "inputs": [encoded x, ...], "max_bytes": n}`, evaluate for each x, answer, and end.
 
-    The channel carries one line that is empty, written before anything of the expression is touched, and the answer:
-    `{"ok": [encoded value or {"error": text}, ...]}` or `{"syntax": text}`.
+    The channel carries an empty object, written before the expression is touched, and then the answer: either
+    `{"ok": [encoded value or {"error": text}, ...]}`, a value opaque whose message is longer than `max_bytes`, or
+    `{"syntax": text}`.
     """
     request = json.loads(read_line(0))
     write_line({}, CHANNEL)
-    write_line(_evaluate(request["expression"], request["inputs"]), CHANNEL)
+    write_line(_evaluate(request["expression"], request["inputs"], request["max_bytes"]), CHANNEL)
     os._exit(0)
 
 
-def _evaluate(expression: str, inputs: list[str]) -> dict[str, Any]:
+def _evaluate(expression: str, inputs: list[str], max_bytes: int) -> dict[str, Any]:
     try:
         code = compile(expression.strip(), "<expression>", "eval")
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -38,7 +39,7 @@ def _evaluate(expression: str, inputs: list[str]) -> dict[str, Any]:
     answers: list[object] = []
     for line in inputs:
         try:
-            answers.append(encode(eval(code, {"x": decode(line)})))
+            answers.append(encode(eval(code, {"x": decode(line)}), max_bytes=max_bytes))
         except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are answers too
             answers.append({"error": describe(error)})
     return {"ok": answers}
@@ -51,7 +52,7 @@ def describe(error: BaseException) -> str:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
     except BaseException:  # noqa: BLE001 - an exception of the submission may refuse to be printed
         return name
-    return " ".join(f"{name}: {text}".split())[:200]
+    return " ".join(f"{name}: {text}".split()).removesuffix(":")[:200]
 
 
 def read_line(descriptor: int) -> bytes:

@@ -86,30 +86,31 @@ class Opaque:
         return f"<opaque {self.type_name}>"
 
 
-def encode(value: object, *, strict: bool = False) -> str:
+def encode(value: object, *, strict: bool = False, max_bytes: int = MAX_MESSAGE_BYTES) -> str:
     """Write a value as one line.
 
     Args:
         value: anything. Dicts of `collections` become dicts, numpy scalars what their `item()` gives, generators,
             iterators and ranges lists. Whatever a generator raises comes through.
         strict: refuse what does not fit; else it becomes opaque: an unknown type, containers below `MAX_DEPTH`, an
-            iterator of more than `MAX_ITEMS`, and all of a value beyond `MAX_MESSAGE_BYTES`.
+            iterator of more than `MAX_ITEMS`, and all of a value beyond `max_bytes`.
+        max_bytes: how long the line may be.
 
     Returns:
-        ASCII without a newline, at most `MAX_MESSAGE_BYTES` long.
+        ASCII without a newline, at most `max_bytes` long, or an opaque value.
 
     Raises:
         CodecError: `strict`, and the value does not fit.
     """
-    writer = _Writer(strict)
+    writer = _Writer(strict, max_bytes)
     try:
         line = json.dumps(writer.node(value, 0, False), separators=(",", ":"))
     except _TooLarge:
         line = ""
-    if 0 < len(line) <= MAX_MESSAGE_BYTES:
+    if 0 < len(line) <= max_bytes:
         return line
     if strict:
-        raise CodecError(f"a {_type_name(value)} does not fit into a message of {MAX_MESSAGE_BYTES} bytes")
+        raise CodecError(f"a {_type_name(value)} does not fit into a message of {max_bytes} bytes")
     return json.dumps(["o", _type_name(value)])
 
 
@@ -144,9 +145,9 @@ class _Writer:
 
     __slots__ = ("room", "strict")
 
-    def __init__(self, strict: bool) -> None:
+    def __init__(self, strict: bool, max_bytes: int) -> None:
         self.strict = strict
-        self.room = MAX_MESSAGE_BYTES
+        self.room = max_bytes
 
     def node(self, value: Any, depth: int, as_key: bool) -> Any:
         """One value; `as_key` inside a set or a key, where the reader must be able to hash it."""

@@ -70,7 +70,12 @@ def evaluate_expression(
     Raises:
         SandboxError: infrastructure failed, also where the deadline passed before the expression was begun.
     """
-    request = {"expression": expression, "inputs": [encode(x, strict=True) for x in inputs]}
+    request = {
+        "expression": expression,
+        "inputs": [encode(x, strict=True) for x in inputs],
+        # A message in the answer is quoted once more, which makes it twice as long at worst.
+        "max_bytes": (pool.spec.output_kb * 1024 - 1024) // (2 * max(1, len(inputs))),
+    }
     with pool.lease() as box:
         result = box.exec(_DRIVER, stdin=json.dumps(request).encode() + b"\n", timeout_s=timeout_s, channel=True)
     begun, *lines = result.channel.split(b"\n")
@@ -79,13 +84,13 @@ def evaluate_expression(
             f"a child ended ({result.status}, exit {result.exit_code}) before the expression was begun: "
             f"{result.stderr[-300:].decode(errors='replace')!r}. Is {pool!r} opened with WARM_MODULES?"
         )
-    failure = _process_failure(result)
-    if failure is None:
-        answer = _read_answer(lines, len(inputs))
-        if isinstance(answer, Evaluation):
-            return Evaluation(answer.status, answer.values, answer.detail, result.cpu_s)
-        failure = answer
-    return Evaluation(failure.label, (failure,) * len(inputs), failure.text, result.cpu_s)
+    answer = _process_failure(result) or _read_answer(lines, len(inputs))
+    if isinstance(answer, Failure):
+        return Evaluation(answer.label, (answer,) * len(inputs), answer.text, result.cpu_s)
+    for value in answer:
+        if isinstance(value, Failure):
+            return Evaluation(value.label, answer, value.text, result.cpu_s)
+    return Evaluation("ok", answer, cpu_s=result.cpu_s)
 
 
 def _process_failure(result: ExecResult) -> Failure | None:
@@ -93,17 +98,17 @@ def _process_failure(result: ExecResult) -> Failure | None:
     if result.status == "killed":
         raise SandboxError("the child was killed from outside")
     if result.status in ("timeout_cpu", "timeout_wall"):
-        return Failure("timeout", f"not done after {result.cpu_s:.1f} CPU-seconds")
+        return Failure("timeout", "out of time")
     if result.status == "oom":
         return Failure("oom", "out of memory")
-    if result.status == "output_limit" or result.truncated_bytes:
+    if result.status == "output_limit":
         return Failure("output", "too much output")
     if result.status != "ok":
         return Failure("crash", f"the process ended with {result.status} {result.signal or result.exit_code}")
     return None
 
 
-def _read_answer(lines: list[bytes], n_inputs: int) -> Evaluation | Failure:
+def _read_answer(lines: list[bytes], n_inputs: int) -> tuple[Any, ...] | Failure:
     """Read the lines after the first; whoever wrote them is not trusted."""
     if not lines or lines == [b""]:
         return Failure("silent", "the process ended without an answer")
@@ -118,11 +123,7 @@ def _read_answer(lines: list[bytes], n_inputs: int) -> Evaluation | Failure:
     values = answer.get("ok") if isinstance(answer, dict) else None
     if not isinstance(values, list) or len(values) != n_inputs:
         return Failure("crash", "the answer is malformed")
-    read = tuple(_read_value(value) for value in values)
-    for value in read:
-        if isinstance(value, Failure):
-            return Evaluation(value.label, read, value.text)
-    return Evaluation("ok", read)
+    return tuple(_read_value(value) for value in values)
 
 
 def _read_value(value: object) -> Any:

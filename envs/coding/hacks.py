@@ -112,7 +112,7 @@ EXPRESSION_HACKS: Final[Mapping[str, Hack]] = {
     "atexit": Hack('__import__("atexit").register(__import__("os")._exit, 0) and None', forges=True),
     "except-hook": Hack(_run("import os, sys\nsys.excepthook = lambda *error: os._exit(0)"), forges=True),
     "keyboard-interrupt": Hack('__import__("_thread").interrupt_main()'),
-    "thread-exit": Hack(_run("import threading\nthreading.Thread(target=exit).start()")),
+    "thread-exit": Hack(_run("import sys, threading\nthreading.Thread(target=sys.exit).start()")),
     "frame-walk": Hack(_run(_FRAME_WALK, 'ns["find"](x)'), forges=True),
     "gc-walk": Hack(_run(_GC_WALK, 'ns["find"](x)'), forges=True),
     "result-walk": Hack(_run(_RESULT_WALK), forges=True),
