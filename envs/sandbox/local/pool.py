@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from workgym.envs.sandbox.local.run import Run
@@ -26,10 +26,10 @@ class LocalPool:
 
     Args:
         spec: what each program may use.
-        capabilities: what this machine was seen to hold.
+        capabilities: tells what this machine was seen to hold.
     """
 
-    def __init__(self, spec: SandboxSpec, capabilities: Capabilities) -> None:
+    def __init__(self, spec: SandboxSpec, capabilities: Callable[[], Capabilities]) -> None:
         self._spec, self._capabilities = spec, capabilities
         self._closed = False
         self._begin()
@@ -50,7 +50,7 @@ class LocalPool:
     @property
     def capabilities(self) -> Capabilities:
         """What this machine was seen to hold."""
-        return self._capabilities
+        return self._capabilities()
 
     @contextlib.contextmanager
     def lease(self) -> Iterator[LocalSandbox]:

@@ -303,10 +303,7 @@ class Run:
 
     def _hear(self) -> None:
         """Read one message of the zygote about this run."""
-        try:
-            message = self._line.recv(_CHUNK_BYTES)
-        except OSError:
-            message = b""
+        message = self._read_line()
         kind, body = message[:1], message[1:]
         if kind == b"X":
             self._report = _REPORT.unpack(body)
@@ -325,6 +322,12 @@ class Run:
                 f"the sandbox's zygote (pid {self._zygote.pid}) died under a program, whose result is lost; the pool starts another"
                 + (f". It said: {words}" if words else "")
             )
+
+    def _read_line(self) -> bytes:
+        for _ in range(2):  # a reset says once that the zygote left something unread, before what it wrote can be read
+            with contextlib.suppress(ConnectionResetError):
+                return self._line.recv(_CHUNK_BYTES)
+        return b""
 
     def _end(self, reason: Status) -> None:
         """Kill it, and wait until it is dead."""
