@@ -15,7 +15,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Two workers share two cores: libraries that start a thread for each core would only stand in each other's way. They read
+# Two workers share two cores: libraries that start a thread for each core would only be in each other's way. They read
 # this when they are loaded, so it is set before any test is.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")

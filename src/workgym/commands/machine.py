@@ -75,11 +75,12 @@ def _memory() -> Part:
 
 
 def _local() -> Part:
-    from workgym.envs.sandbox import probe
+    from workgym.envs.sandbox.pool import check_guarantees
+    from workgym.envs.sandbox.spec import SandboxSpec
 
     serves = "every environment that runs code"
     try:
-        seen = probe("local")
+        seen = check_guarantees("local", SandboxSpec())
     except SandboxError as error:
         return Part("local", "missing", str(error), serves, _allow_namespaces())
     lost = [field.name for field in fields(seen) if not getattr(seen, field.name)]
@@ -118,7 +119,7 @@ def _docker() -> Part:
     if listening and client:
         return Part("docker", "ok", f"client {client}, server at {host}", serves)
     if listening:
-        return Part("docker", "partial", f"server at {host}, no client", serves, _as_root("apt-get install docker-cli"))
+        return Part("docker", "partial", f"server at {host}, no client", serves, _as_root("apt-get install docker.io"))
     if client:
         return Part(
             "docker", "partial", f"client {client}, no server at {host}", serves, _as_root("service docker start")
