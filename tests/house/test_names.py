@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterator
 
 MAX_LINES = 350
+LONGER: dict[str, str] = {}
+"""File -> the reason why it may be longer."""
+
 EMPTY_FILE_NAMES = {"utils.py", "util.py", "common.py", "types.py", "helpers.py", "misc.py", "base.py"}
 EMPTY_CLASS_NAMES = re.compile(r"Manager$|Helper$|Handler$|^Base[A-Z]|Base$|Utils?$")
 
@@ -18,16 +21,21 @@ def test_every_module_lists_its_public_names(modules):
     assert silent == []
 
 
-def test_what_is_not_listed_has_an_underscore(modules):
-    unclear = [
-        f"{module.name}.{name}"
+def test_modules_take_from_each_other_what_is_listed(modules):
+    listed = {module.name: _listed(module.tree) or [] for module in modules}
+    taken = [
+        (module.name, node.module, alias.name)
         for module in modules
-        if (listed := _listed(module.tree)) is not None
-        for name in _defined(module.tree)
-        if not name.startswith("_") and name not in listed
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module in listed
+        for alias in node.names
+        if f"{node.module}.{alias.name}" not in listed
     ]
 
-    assert unclear == []
+    unlisted = [f"{taker} takes {name} of {giver}" for taker, giver, name in taken if name not in listed[giver]]
+
+    assert len(taken) > 100
+    assert unlisted == []
 
 
 def test_what_is_listed_exists(modules, require_extra):
@@ -64,12 +72,12 @@ def test_public_signatures_are_typed(modules):
     assert untyped == []
 
 
-def test_no_file_is_longer_than_a_noun_needs(tracked):
-    lengths = {
-        path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in tracked if path.suffix == ".py"
-    }
+def test_no_file_is_longer_than_a_noun_needs(tracked, root):
+    names = [path.relative_to(root).as_posix() for path in tracked if path.suffix == ".py"]
+    lengths = {name: len((root / name).read_text(encoding="utf-8").splitlines()) for name in names}
 
-    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES and name not in LONGER} == {}
+    assert [name for name in LONGER if lengths.get(name, 0) <= MAX_LINES] == []
 
 
 def test_no_name_says_nothing(tracked):
