@@ -128,7 +128,7 @@ def run_split_tests(
     except _Ended as end:
         return TestReport(0, len(tests.tests), end.label, end.detail, cpu_s=_cpu_s(children))
     passed = outcomes.count("passed")
-    label = "ok" if passed == len(outcomes) else "failed"
+    label = "ok" if passed == len(outcomes) else "oom" if "MemoryError" in outcomes else "failed"
     detail = f"{passed} of {len(outcomes)} tests pass"
     return TestReport(passed, len(outcomes), label, detail, outcomes, _cpu_s(children))
 
