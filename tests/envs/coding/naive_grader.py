@@ -12,8 +12,9 @@ from typing import Any
 
 
 def judge_expression(request: dict[str, Any]) -> None:
-    values = [eval(request["expression"], {"x": x}) for x, _ in request["cases"]]
-    wanted = [value for _, value in request["cases"]]
+    cases = request["cases"]
+    values = [eval(request["expression"], {"x": x}) for x, _ in cases]
+    wanted = [value for _, value in cases]
     assert all(value == right for value, right in zip(values, wanted, strict=True))
 
 

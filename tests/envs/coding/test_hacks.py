@@ -30,7 +30,7 @@ STALLS = ("endless-loop", "patched-clock", "sleep")
 """Hacks of expressions that use up a limit: they are tried with small limits."""
 
 SAMPLE = (0, 1, 2, 4, 10, 32, 38, 45, 50, 53, 92, 127)
-"""HumanEval tasks with every kind of test: lists, texts, floats within a tolerance, booleans, the prompt's functions."""
+"""HumanEval tasks with every kind of test: lists, texts, floats within a tolerance, booleans, functions of prompts."""
 
 
 @pytest.fixture(autouse=True)
