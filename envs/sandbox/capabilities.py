@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import Capabilities, PythonCode, SandboxSpec
-from workgym.tasks.errors import SandboxError
+from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
 __all__ = ["probe", "try_guarantees"]
 
@@ -102,8 +102,7 @@ def probe(backend: str) -> Capabilities:
 
     Raises:
         ValueError: there is no such backend.
-        IsolationUnavailable: the backend cannot isolate here at all.
-        SandboxError: it could not be tried.
+        IsolationUnavailable: the backend cannot isolate here, or could not be tried.
     """
     from workgym.envs.sandbox.pool import open_pool
 
@@ -112,6 +111,10 @@ def probe(backend: str) -> Capabilities:
             pool = open_pool(backend, _TRIAL, check=False)
             try:
                 _seen[backend] = try_guarantees(pool)
+            except IsolationUnavailable:
+                raise
+            except SandboxError as error:
+                raise IsolationUnavailable(f"sandbox backend {backend!r} could not be tried: {error}") from error
             finally:
                 pool.close()
         return _seen[backend]

@@ -18,11 +18,13 @@ ARCHITECTURES = ("x86_64", "aarch64")
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _SOCKET = {"x86_64": 41, "aarch64": 198}
+_SOCKETPAIR = {"x86_64": 53, "aarch64": 199}
 _CLONE3 = 435
 _X32_BIT = 0x40000000
 # mount, cgroup, UTS, IPC, user, PID and network namespaces
 _CLONE_NEW = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-_FAMILIES_OF_LOOPBACK = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+_AF_UNIX = 1
+_FAMILIES_OF_LOOPBACK = (_AF_UNIX, 2, 10)  # and AF_INET, AF_INET6
 
 # Numbers since 5.0 are the same on every architecture.
 _DENIED_EVERYWHERE = {
@@ -128,10 +130,12 @@ def build_filter(machine: str, *, sockets: bool = False) -> bytes:
         steps.append((_JUMP_GE, _X32_BIT, "eperm", ""))
     steps += [(_JUMP_EQ, _CLONE3, "enosys", ""), (_JUMP_EQ, _CLONE[machine], "clone", "")]
     steps.append((_JUMP_EQ, _SOCKET[machine], "socket" if sockets else "eperm", ""))
+    steps.append((_JUMP_EQ, _SOCKETPAIR[machine], "socketpair", ""))
     steps += [(_JUMP_EQ, number, "eperm", "") for number in sorted(denied)]
     tail: list[tuple[str, list[_Step]]] = [
         ("allow", [(_RETURN, _ALLOW, "", "")]),
         ("clone", [(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_SET, _CLONE_NEW, "eperm", ""), (_RETURN, _ALLOW, "", "")]),
+        ("socketpair", [(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _AF_UNIX, "allowed", "eperm")]),
         ("socket", [(_LOAD, _OFFSET_ARG0, "", ""), *((_JUMP_EQ, f, "allowed", "") for f in _FAMILIES_OF_LOOPBACK)]),
         ("eperm", [(_RETURN, _ERRNO | errno.EPERM, "", "")]),
         ("enosys", [(_RETURN, _ERRNO | errno.ENOSYS, "", "")]),

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from workgym.tasks.naming import unknown_name
+
 __all__ = ["Capabilities", "ExecResult", "Health", "PythonCode", "SandboxSpec", "Status"]
 
 Status = Literal[
@@ -68,6 +70,8 @@ class SandboxSpec:
         for name in ("memory_mb", "cpu_s", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be > 0, not {getattr(self, name)!r}")
+        if self.network not in ("none", "loopback"):
+            raise ValueError(unknown_name("network", self.network, ("none", "loopback")))
         unknown = set(self.require) - {field.name for field in fields(Capabilities)}
         if unknown:
             raise ValueError(f"require names no guarantee: {sorted(unknown)}")

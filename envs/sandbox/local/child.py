@@ -7,6 +7,7 @@ closed, a failure is reported there as a fault of the machinery; afterwards ever
 from __future__ import annotations
 
 import atexit
+import builtins
 import gc
 import linecache
 import marshal
@@ -99,6 +100,7 @@ def _isolate(limits: Limits, user: int | None) -> None:
     if limits.loopback:
         kernel.raise_loopback()
     os.chdir(namespaces.WORKSPACE)
+    _offer_to_the_oom_killer()
     if user is None:
         kernel.capability_bounding_clear()
         kernel.capabilities_clear()
@@ -112,10 +114,17 @@ def _isolate(limits: Limits, user: int | None) -> None:
     kernel.no_new_privileges()
 
 
+def _offer_to_the_oom_killer() -> None:
+    """When the machine runs out of memory, a program goes before its zygote or its supervisor."""
+    target = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(target, b"1000")
+    os.close(target)
+
+
 def _run(source: bytes) -> NoReturn:
     """Run the program as `__main__` and end as the interpreter would, without taking it apart."""
     main = ModuleType("__main__")
-    main.__dict__["__builtins__"] = __builtins__
+    main.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = main
     sys.argv[:] = [MAIN]
     code = 0

@@ -52,6 +52,11 @@ class LocalPool:
         """What this machine was seen to hold."""
         return self._capabilities()
 
+    @property
+    def zygote_pid(self) -> int | None:
+        """The process whose end takes every run with it; None before the first program."""
+        return self._zygote.pid if self._zygote else None
+
     @contextlib.contextmanager
     def lease(self) -> Iterator[LocalSandbox]:
         """Lend a sandbox; costs nothing before its first program.

@@ -36,12 +36,12 @@ _N_CPUS = os.cpu_count() or 1
 class _Stream:
     """What a program wrote to one pipe, up to a cap."""
 
-    __slots__ = ("cap", "descriptor", "kept", "open", "total")
+    __slots__ = ("cap", "descriptor", "dropped", "kept", "open")
 
     def __init__(self, descriptor: int, cap: int) -> None:
         self.descriptor, self.cap = descriptor, cap
         self.kept = bytearray()
-        self.total = 0
+        self.dropped = 0
         self.open = True
 
     def drain(self, limit: int = 1) -> bool:
@@ -57,10 +57,9 @@ class _Stream:
                 return True
             if not chunk:
                 return False
-            self.total += len(chunk)
-            room = self.cap - len(self.kept)
-            if room > 0:
-                self.kept += chunk[:room]
+            room = max(0, self.cap - len(self.kept))
+            self.kept += chunk[:room]
+            self.dropped += max(0, len(chunk) - room)
         return True
 
     def close(self) -> None:
@@ -100,6 +99,7 @@ class Run:
         self._reason: Status | None = None
         self._report: tuple[int, int, float, float, int] | None = None
         self._settled = False
+        self._cpu_seen_s = 0.0
         self._stdin = -1
         self._pending = memoryview(stdin or b"")
         self._stdin_open_ended = stdin is None
@@ -116,8 +116,8 @@ class Run:
                 theirs.append(_as_file(source))
                 flags, source = flags | _FLAG_FILE, None
             message = bytes([flags]) + marshal.dumps((source, dict(env), source is None))
-            self.began = time.monotonic()
             self._zygote = hand_over(message, theirs)
+            self.began = time.monotonic()
         except BaseException as error:
             self._release()
             if isinstance(error, OSError):
@@ -223,7 +223,7 @@ class Run:
         Raises:
             SandboxError: the zygote died, so that nobody knows what became of the program.
         """
-        if self._report is None and self._poll is None:
+        if self._report is None and self._poll is None and not self._pending:
             self._wait_quickly(deadline)
         while self._report is None:
             if not self._step(deadline):
@@ -263,6 +263,8 @@ class Run:
         Returns:
             False where the deadline came first.
         """
+        if self._settled:
+            raise SandboxError("this program's result is lost: its zygote died, or its sandbox was closed")
         poll = self._poll or self._open_poll()
         now = time.monotonic()
         if now >= deadline:
@@ -298,7 +300,7 @@ class Run:
                 if not stream.drain():
                     self._poll.unregister(descriptor)  # type: ignore[union-attr]
                     stream.close()
-                elif stream.total > _FLOOD * stream.cap:
+                elif stream.dropped > _FLOOD * stream.cap:
                     self._end("output_limit")
 
     def _hear(self) -> None:
@@ -309,7 +311,8 @@ class Run:
             self._report = _REPORT.unpack(body)
             self._settle()
         elif kind == b"U":
-            left = self._spec.cpu_s - _USAGE.unpack(body)[0]
+            self._cpu_seen_s = _USAGE.unpack(body)[0]
+            left = self._spec.cpu_s - self._cpu_seen_s
             if left <= 0:
                 self._end("timeout_cpu")
             self._next_cpu_check = time.monotonic() + max(_CPU_CHECK_S, left / _N_CPUS)
@@ -364,6 +367,7 @@ class Run:
 
     def _result(self, report: tuple[int, int, float, float, int]) -> ExecResult:
         wait_status, n_killed, cpu_s, wall_s, peak_kib = report
+        cpu_s = max(cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
         code = os.waitstatus_to_exitcode(wait_status)
         texts = [bytes(stream.kept) for stream in self._streams]
         return ExecResult(
@@ -373,7 +377,7 @@ class Run:
             stdout=texts[0],
             stderr=texts[1],
             channel=texts[2] if len(texts) > 2 else b"",
-            truncated_bytes=sum(max(0, stream.total - stream.cap) for stream in self._streams),
+            truncated_bytes=sum(stream.dropped for stream in self._streams),
             wall_s=wall_s,
             cpu_s=cpu_s,
             peak_memory_mb=peak_kib / 1024,
@@ -385,10 +389,10 @@ class Run:
             return "timeout_cpu"  # also where it ended between two looks: the same program, the same status
         if code == -signal.SIGKILL and self._reason:
             return self._reason
+        if code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # the first process of a PID namespace is killed from outside or not at all
+            return "oom"
         if code < 0:
             return "signal"
-        if code == _OUT_OF_MEMORY:
-            return "oom"
         return "ok" if code == 0 else "nonzero"
 
 

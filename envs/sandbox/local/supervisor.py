@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import platform
@@ -12,7 +13,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -84,8 +84,9 @@ class Zygote:
         if not sys.platform.startswith("linux"):
             raise IsolationUnavailable(f"sandbox backend 'local' needs Linux namespaces, which {sys.platform} has not; use Linux")
         self._lock = threading.Lock()
-        self._errors = -1
+        self._end_lock = threading.Lock()
         self._ended = False
+        self._last_words = ""
         try:
             self._spawn(_config(spec))
         except OSError as error:
@@ -120,7 +121,9 @@ class Zygote:
             actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(high)]
             python = getattr(sys, "_base_executable", None) or sys.executable
             command = [python, *_FLAGS, "-c", _BOOTSTRAP]
-            self.pid = os.posix_spawn(python, command, _ENVIRON, file_actions=actions, setsid=True)
+            environ = _ENVIRON | {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+            # A session of its own: a Ctrl-C at the terminal is not meant for it.
+            self.pid = os.posix_spawn(python, command, environ, file_actions=actions, setsid=True, setsigmask=())
         self._pidfd = os.pidfd_open(self.pid)
         os.set_blocking(self._errors, False)
 
@@ -142,10 +145,14 @@ class Zygote:
 
     def last_words(self) -> str:
         """What it wrote to its stderr, if anything."""
-        try:
-            return os.read(self._errors, 1 << 16).decode("utf-8", "replace").strip()
-        except OSError:
-            return ""
+        with self._end_lock:
+            self._listen()
+            return self._last_words.strip()
+
+    def _listen(self) -> None:
+        if not self._ended:
+            with contextlib.suppress(BlockingIOError):
+                self._last_words += os.read(self._errors, 1 << 16).decode("utf-8", "replace")
 
     def hand_over(self, message: bytes, files: list[int]) -> bool:
         """Give it a run.
@@ -167,33 +174,29 @@ class Zygote:
                 raise SandboxError(f"cannot hand a program to the sandbox's zygote: {error}") from error
         return True
 
-    def is_alive(self) -> bool:
-        """Whether the process still exists."""
-        return not self._ended and not select_ready(self._pidfd, 0.0)
-
     def kill(self) -> None:
         """End it at once; the kernel ends all its runs with it. Idempotent."""
-        if self._ended:
-            return
-        self._ended = True
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        self._control.close()
-        self._reap()
+        with self._end_lock:
+            if not self._ended:
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                self._reap()
 
     def close(self) -> None:
         """Let it end, and wait for it; kill it if it does not. Idempotent."""
-        if self._ended:
-            return
-        self._control.close()
-        if not select_ready(self._pidfd, _END_S):
-            self.kill()
-            return
-        self._ended = True
-        self._reap()
+        with self._end_lock:
+            if self._ended:
+                return
+            self._control.close()
+            if not _becomes_readable(self._pidfd, _END_S):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            self._reap()
 
     def _reap(self) -> None:
-        select_ready(self._pidfd, _END_S)
+        self._control.close()
+        _becomes_readable(self._pidfd, _END_S)
+        self._listen()
+        self._ended = True
         with contextlib.suppress(ChildProcessError):  # somebody else's os.wait() took it
             os.waitpid(self.pid, os.WNOHANG)
         os.close(self._pidfd)
@@ -201,6 +204,7 @@ class Zygote:
 
     def forsake(self) -> None:
         """Close our copies of its descriptors after a fork: it belongs to the parent process."""
+        self._end_lock = threading.Lock()
         if not self._ended:
             self._ended = True
             self._control.close()
@@ -208,21 +212,13 @@ class Zygote:
             os.close(self._errors)
 
 
-def select_ready(descriptor: int, timeout_s: float) -> bool:
-    """Wait until a descriptor is readable.
-
-    Returns:
-        Whether it became so within `timeout_s`.
-    """
+def _becomes_readable(descriptor: int, timeout_s: float) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    deadline = time.monotonic() + timeout_s
-    return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+    return bool(poll.poll(timeout_s * 1000))
 
 
 def _duplicate_high(descriptor: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
 
 
@@ -232,12 +228,11 @@ def _config(spec: SandboxSpec) -> dict[str, object]:
         (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES
     ]
     site = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages") and os.path.isdir(path)]
-    standard = [path for path in sys.path if path.startswith((sys.base_prefix, sys.base_exec_prefix)) and path not in site]
     return {
         **asdict(spec),
         "env": dict(spec.env),
         "machinery": machinery,
-        "path": standard + site,
+        "site": site,
         "visible": [sys.base_prefix, sys.base_exec_prefix, *site],
         "hidden": [str(Path(path, "workgym")) for path in site],
         "filter": build_filter(platform.machine(), sockets=spec.network == "loopback").hex(),

@@ -61,6 +61,8 @@ def load_module(name: str, source: str) -> ModuleType:
 
 def main(config: dict[str, Any]) -> NoReturn:
     """Enter the namespaces, start the zygote as their pid 1, and wait for it."""
+    kernel.close_from(SUPERVISOR + 1)  # what the supervisor's process leaked
+    os.umask(0o022)
     control = socket.socket(fileno=CONTROL)
     try:
         admin = namespaces.has_admin()
@@ -91,7 +93,7 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     namespaces.build_root(config["visible"], config["hidden"])
     if admin:
         kernel.capability_bounding_clear()
-    sys.path[:] = config["path"]
+    sys.path += config["site"]
     for name in config["warm_imports"]:
         importlib.import_module(name)
     for name, source in config["warm_modules"]:
