@@ -5,76 +5,102 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from dataclasses import dataclass
 
-from workgym.envs.sandbox.pool import check_guarantees, open_pool
+from workgym.envs.sandbox.pool import BACKENDS, check_guarantees, open_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
 
-__all__ = ["SharedPools", "acquire_pools", "release_pools"]
+__all__ = ["BACKENDS", "SharedPools", "acquire_pools", "release_pools"]
 
 _Key = tuple[str, SandboxSpec, SandboxSpec]
 
 
-@dataclass(frozen=True, eq=False)
-class SharedPools:
-    """Two pools that never share a process: one for agents, one for those who judge them.
+class _Pair:
+    """Two open pools and the number of handles on them."""
 
-    Attributes:
-        backend: where both run.
-        agent: the pool of agents.
-        grader: the pool of graders.
+    def __init__(self, key: _Key) -> None:
+        self.key = key
+        backend, agent, grader = key
+        self.agent = open_pool(backend, agent, check=False)
+        self.grader = open_pool(backend, grader, check=False)
+        self.n_handles = 0
+
+    def close(self) -> None:
+        self.agent.close()
+        self.grader.close()
+
+
+class SharedPools:
+    """A handle on two pools that never share a process: one for agents, one for those who judge them.
+
+    Made by `acquire_pools`. After a fork the handle serves the new process too, where its pools start interpreters of their own.
     """
 
-    backend: str
-    agent: SandboxPool
-    grader: SandboxPool
+    def __init__(self, pair: _Pair) -> None:
+        self._pair = pair
+        self._closed = False
+
+    @property
+    def agent(self) -> SandboxPool:
+        """The pool of agents."""
+        return self._pair.agent
+
+    @property
+    def grader(self) -> SandboxPool:
+        """The pool of graders."""
+        return self._pair.grader
 
     def check(self) -> None:
-        """Try once a process whether the machine holds what both specs require.
+        """Try the isolation, once a process.
 
         Raises:
-            IsolationUnavailable: it does not.
+            IsolationUnavailable: this machine cannot give a guarantee that a pool's spec requires.
         """
-        for pool in (self.agent, self.grader):
-            check_guarantees(self.backend, pool.spec)
+        backend, agent, grader = self._pair.key
+        check_guarantees(backend, agent)
+        check_guarantees(backend, grader)
+
+    def close(self) -> None:
+        """Give the handle back; the last handle closes the pools. Idempotent."""
+        with _shelf.lock:
+            if self._closed:
+                return
+            self._closed = True
+            last = _shelf.drop(self._pair)
+        if last:
+            self._pair.close()
 
 
 class _Shelf:
-    """Open pools by what was asked for, with the number of their users."""
+    """The open pairs of this process, by what was asked for. `lock` guards all of it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[_Key, tuple[SharedPools, int]] = {}
+        self.lock = threading.Lock()
+        self._pairs: dict[_Key, _Pair] = {}
 
-    def acquire(self, key: _Key) -> SharedPools:
-        with self._lock:
-            pools, users = self._open.get(key) or (_make(key), 0)
-            self._open[key] = (pools, users + 1)
-            return pools
+    def take(self, key: _Key) -> _Pair:
+        pair = self._pairs.get(key) or _Pair(key)
+        self._pairs[key] = pair
+        pair.n_handles += 1
+        return pair
 
-    def release(self, pools: SharedPools) -> None:
-        with self._lock:
-            key = next((key for key, (shared, _) in self._open.items() if shared is pools), None)
-            if key is None:
-                return
-            users = self._open[key][1] - 1
-            if users > 0:
-                self._open[key] = (pools, users)
-                return
-            del self._open[key]
-        _close(pools)
+    def drop(self, pair: _Pair) -> bool:
+        """Whether that was the last handle."""
+        pair.n_handles -= 1
+        if pair.n_handles > 0 or self._pairs.get(pair.key) is not pair:
+            return False
+        del self._pairs[pair.key]
+        return True
 
     def clear(self) -> None:
-        with self._lock:
-            leftovers = [pools for pools, _ in self._open.values()]
-            self._open.clear()
-        for pools in leftovers:
-            _close(pools)
+        with self.lock:
+            pairs = list(self._pairs.values())
+            self._pairs.clear()
+        for pair in pairs:
+            pair.close()
 
-    def after_fork(self) -> None:
-        """The pools go on in the forked process (each starts its own zygote there); the lock may have been held."""
-        self._lock = threading.Lock()
+    def renew_lock(self) -> None:
+        self.lock = threading.Lock()
 
 
 def acquire_pools(backend: str, agent: SandboxSpec, grader: SandboxSpec) -> SharedPools:
@@ -83,24 +109,15 @@ def acquire_pools(backend: str, agent: SandboxSpec, grader: SandboxSpec) -> Shar
     Raises:
         ValueError: there is no such backend.
     """
-    return _shelf.acquire((backend, agent, grader))
+    with _shelf.lock:
+        return SharedPools(_shelf.take((backend, agent, grader)))
 
 
 def release_pools(pools: SharedPools) -> None:
-    """Give them back; the last user's release closes them. Pools that are not open are ignored."""
-    _shelf.release(pools)
-
-
-def _make(key: _Key) -> SharedPools:
-    backend, agent, grader = key
-    return SharedPools(backend, open_pool(backend, agent, check=False), open_pool(backend, grader, check=False))
-
-
-def _close(pools: SharedPools) -> None:
-    pools.agent.close()
-    pools.grader.close()
+    """The same as `pools.close()`."""
+    pools.close()
 
 
 _shelf = _Shelf()
 atexit.register(_shelf.clear)
-os.register_at_fork(after_in_child=_shelf.after_fork)
+os.register_at_fork(after_in_child=_shelf.renew_lock)
