@@ -59,10 +59,11 @@ def evaluate(
 
     chosen = _suite(suite, env, family, level, n, split, seed, _arguments(set_ or []))
     folder = _new_folder(out, agent)
-    tasks = chosen.tasks()
-    with EnvRack(chosen.make_env, min(at_once, len(tasks) * repeats)) as rack:
+    n_episodes = chosen.n_tasks * len(chosen.levels) * repeats
+    with EnvRack(chosen.make_env, min(at_once, n_episodes)) as rack:
         policy = _policy(agent, rack)
-        with Archive.open(folder / "archive", "a") as archive, _progress(len(tasks) * repeats) as advance:
+        tasks = chosen.tasks()
+        with Archive.open(folder / "archive", "a") as archive, _progress(n_episodes) as advance:
             episodes = play_all(
                 policy,
                 rack,

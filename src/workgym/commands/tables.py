@@ -37,6 +37,4 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], n_left: int
         table.add_column(head, no_wrap=True, justify="left" if number < n_left else "right")
     for row in rows:
         table.add_row(*(Text(readable(cell).replace("\n", " ")) for cell in row))
-    console = Console()
-    wide = Console(width=10_000).measure(table).maximum
-    console.print(table, width=max(wide, 1), crop=False, soft_wrap=True)
+    Console(width=Console(width=10_000).measure(table).maximum).print(table)
