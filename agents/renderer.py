@@ -1,7 +1,7 @@
 """From messages to token ids and back: the one place that knows how a conversation is framed.
 
-A renderer never sees tokens that were sampled before: it says what is fed next, and the trajectory keeps what was fed and
-sampled. So a conversation is never tokenized twice.
+A renderer never sees tokens that were sampled before: it says what is fed next, and the trajectory keeps what was fed
+and sampled. So a conversation is never tokenized twice.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Renderer(Protocol):
             ended: its last turn ends with a sampled stop id; if not, the bridge begins with the missing one.
 
         Returns:
-            The ids to feed; None where the framing of new messages depends on old ones, so that the conversation must be
-            opened anew in a row of its own.
+            The ids to feed; None where the framing of new messages depends on old ones, so that the conversation must
+            be opened anew in a row of its own.
         """
         ...
 
@@ -134,5 +134,5 @@ def demonstration(renderer: Renderer, messages: Sequence[Message], tools: Sequen
         n_actions += 1
     if not n_actions:
         raise PolicyError(f"a conversation of {len(messages)} messages holds no action to learn from")
-    ids = tuple(trajectory.ids)
-    return Row(ids, tuple(trajectory.action), (0.0,) * len(ids), (-1,) * len(ids))
+    n = len(trajectory.ids)
+    return Row(tuple(trajectory.ids), tuple(trajectory.action), (0.0,) * n, (-1,) * n)

@@ -37,8 +37,9 @@ class Tokenizer(Protocol):
 class CharTokenizer:
     r"""One id a character: the printable ASCII characters, the newline and a few marks.
 
-    A character that it does not know becomes `unk`: observations hold what programs print, and a strange letter there must
-    not end an episode. Marks inside a text decode to U+FFFD, so that an action that holds one is visibly not a clean one.
+    A character that it does not know becomes `unk`: observations hold what programs print, and a strange letter there
+    must not end an episode. Marks inside a text decode to U+FFFD, so that an action that holds one is visibly not a
+    clean one.
 
     Attributes:
         pad, bos, act, end, unk: ids of the marks: filler, start of an episode, "now act", end of an action, unknown.
@@ -58,7 +59,9 @@ class CharTokenizer:
 
     def __init__(self, characters: str = _PRINTABLE) -> None:
         if len(set(characters)) != len(characters) or _FOREIGN in characters:
-            raise PolicyError(f"the {len(characters)} characters of a tokenizer must be distinct and must not hold U+FFFD")
+            raise PolicyError(
+                f"the {len(characters)} characters of a tokenizer must be distinct and must not hold U+FFFD"
+            )
         self.characters: Final = characters
         self._id_of: Final = {char: i for i, char in enumerate(characters, start=len(_SPECIALS))}
         self._char_of: Final = [_FOREIGN] * len(_SPECIALS) + list(characters)
@@ -104,5 +107,7 @@ class CharTokenizer:
         except (OSError, ValueError) as error:
             raise PolicyError(f"no tokenizer in {path}: {error}") from error
         if not isinstance(fields, dict) or fields.get("format") != _FORMAT or fields.get("specials") != list(_SPECIALS):
-            raise PolicyError(f"{path} is no character tokenizer of the format {_FORMAT}; save the model again with this version")
+            raise PolicyError(
+                f"{path} is no character tokenizer of the format {_FORMAT}; save the model again with this version"
+            )
         return cls(fields["characters"])

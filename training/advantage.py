@@ -56,7 +56,8 @@ def group_advantages(
 ) -> GroupAdvantages:
     """Compare each episode with the others of its group: (reward - mean) / (standard deviation + epsilon).
 
-    Groups without differences teach nothing and are left out, before any forward pass. An invalid reward leaves its group.
+    Groups without differences teach nothing and are left out, before any forward pass. An invalid reward leaves its
+    group.
 
     Args:
         rewards: of each episode.
@@ -71,7 +72,9 @@ def group_advantages(
     Source: arXiv 2402.03300 (GRPO), 2503.20783 (Dr. GRPO).
     """
     if not len(rewards) == len(valid) == len(groups):
-        raise PolicyError(f"{len(rewards)} rewards, {len(valid)} valid marks and {len(groups)} groups; they must be as many")
+        raise PolicyError(
+            f"{len(rewards)} rewards, {len(valid)} valid marks and {len(groups)} groups; they must be as many"
+        )
     members: dict[Hashable, list[int]] = {group: [] for group in groups}
     for i, group in enumerate(groups):
         if valid[i] and not math.isfinite(rewards[i]):
@@ -94,6 +97,4 @@ def group_advantages(
         scale = deviation + _EPSILON if normalize else 1.0
         advantage_of.update({i: (rewards[i] - mean) / scale for i in indices})
     kept = tuple(sorted(advantage_of))
-    return GroupAdvantages(
-        kept, tuple(advantage_of[i] for i in kept), len(members) - n_small, n_easy, n_hard, n_small
-    )
+    return GroupAdvantages(kept, tuple(advantage_of[i] for i in kept), len(members) - n_small, n_easy, n_hard, n_small)

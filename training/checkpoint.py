@@ -85,8 +85,12 @@ def load_checkpoint(place: Path) -> dict[str, Any]:
     """
     try:
         payload = torch.load(place / _STATE, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises what it meets in the bytes: OSError, RuntimeError, UnpicklingError, EOFError
-        raise PolicyError(f"checkpoint {place} cannot be read: {error}. Remove it to go on from the one before.") from error
+    except (
+        Exception
+    ) as error:  # torch raises what it meets in the bytes: OSError, RuntimeError, UnpicklingError, EOFError
+        raise PolicyError(
+            f"checkpoint {place} cannot be read: {error}. Remove it to go on from the one before."
+        ) from error
     return dict(payload)
 
 

@@ -1,9 +1,9 @@
 """Metrics as JSON lines: one line a step, in step order, whatever happened in between.
 
-Names in use: `reward/<domain>/<level>`, `success/<domain>/<level>`, `group/{useful,zero_variance_easy,zero_variance_hard}`,
-`tokens/{action,fed,useful_per_s}`, `mismatch/{logp_abs,logp_abs_max,k1,k3,ratio_gt_2}`, `clip/{low,high}`, `ratio`,
-`entropy`, `loss`, `grad_norm`, `lr`, `staleness/max`, `drift/splits`, `invalid/<reason>`,
-`time/{generate,env,judge,train,publish,wait}` (seconds).
+Names in use: `reward/<domain>/<level>`, `success/<domain>/<level>`,
+`group/{useful,zero_variance_easy,zero_variance_hard}`, `tokens/{action,fed,useful_per_s}`,
+`mismatch/{logp_abs,logp_abs_max,k1,k3,ratio_gt_2}`, `clip/{low,high}`, `ratio`, `entropy`, `loss`, `grad_norm`, `lr`,
+`staleness/max`, `drift/splits`, `invalid/<reason>`, `time/{generate,env,judge,train,publish,wait}` (seconds).
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class Tracker(Protocol):
 class MetricsLog:
     """Appends metrics to a file, one JSON object a line, each with its `step`.
 
-    A run that is resumed drops the lines of steps that it will do again, so that the file is that of a run which was never
-    interrupted, but for the times.
+    A run that is resumed drops the lines of steps that it will do again, so that the file is that of a run which was
+    never interrupted, but for the times.
 
     Args:
         path: of the file; is made if need be.
-        resume_step: the first step that will be logged now; lines from it on, and a half-written last line, are cut off.
+        resume_step: the first step that will be logged now; lines from it on, and a half-written last line, are cut
+            off.
     """
 
     def __init__(self, path: Path, resume_step: int = 0) -> None:

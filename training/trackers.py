@@ -85,6 +85,6 @@ def _open_writer(directory: Path, resume_step: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise PolicyError(
-            f"TensorBoard cannot be loaded ({error}): pip install 'workgym[train]', or ask for no tracker but the JSON lines"
+            f"TensorBoard cannot be loaded ({error}): pip install 'workgym[train]', or ask for the JSON lines alone"
         ) from error
-    return SummaryWriter(str(directory), purge_step=resume_step or None)  # type: ignore[no-untyped-call]
+    return SummaryWriter(str(directory), purge_step=resume_step or None)

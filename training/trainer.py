@@ -52,7 +52,7 @@ class TrainerConfig:
     total_steps: int = 0
     lr_floor: float = 0.0
     temperature: float = 1.0
-    max_tokens: int = 2048
+    max_tokens: int = 1536
 
     def __post_init__(self) -> None:
         if self.schedule not in SCHEDULES:
@@ -120,40 +120,47 @@ class Trainer:
             loss: a pure function of the predicted tokens.
 
         Returns:
-            `loss` (per unit of weight), `grad_norm` (before clipping), `lr`, `tokens/action`, `tokens/fed`, and what the
-            loss reports.
+            `loss` (per unit of weight), `grad_norm` (before clipping), `lr`, `tokens/action`, `tokens/fed`, and what
+            the loss reports.
 
         Raises:
-            PolicyError: nothing to learn from, or a number that is not finite, with the metric and the rollout. Weights,
-                optimizer and step count are then as they were.
+            PolicyError: nothing to learn from, or a number that is not finite, with the metric and the rollout.
+                Weights, optimizer and step count are then as they were.
         """
         _check_batch(batch)
         # Counted before the first backward pass and over all micro-batches: the same gradient for any cut.
         denominator = float(batch.weight.sum(dtype=torch.float64))
         if not denominator > 0:
-            raise PolicyError(f"a batch of {len(batch)} rows holds no token to learn from: weights sum to {denominator}")
+            raise PolicyError(
+                f"a batch of {len(batch)} rows holds no token to learn from: weights sum to {denominator}"
+            )
         self.model.train()
-        sums: dict[str, float] = {}
-        peaks: dict[str, float] = {}
+        sums: dict[str, Tensor] = {}
+        peaks: dict[str, Tensor] = {}
         try:
             for micro in batch.split(self.config.max_tokens):
                 part = self._backward(micro, loss, denominator)
                 for name, value in {"loss": part.total, **part.sums}.items():
-                    sums[name] = sums.get(name, 0.0) + float(value)
+                    sums[name] = sums[name] + value.double() if name in sums else value.double()
                 for name, value in part.peaks.items():
-                    peaks[name] = max(peaks.get(name, -math.inf), float(value))
+                    peaks[name] = torch.maximum(peaks[name], value) if name in peaks else value
             grad_norm = self._clip(batch.rollout_ids)
             self._update()
         finally:
             self._optimizer.zero_grad(set_to_none=True)
         n_targets = batch.n_targets
-        metrics = {name: value / n_targets for name, value in sums.items()} | peaks
-        metrics["loss"] = sums["loss"] / denominator
-        metrics |= {"grad_norm": grad_norm, "lr": lr_at(self.config, self.n_steps - 1)}
-        return metrics | {"tokens/action": float(n_targets), "tokens/fed": float(batch.n_tokens)}
+        metrics = {name: float(value) / n_targets for name, value in sums.items()}
+        metrics |= {name: float(value) for name, value in peaks.items()}
+        return metrics | {
+            "loss": float(sums["loss"]) / denominator,
+            "grad_norm": grad_norm,
+            "lr": lr_at(self.config, self.n_steps - 1),
+            "tokens/action": float(n_targets),
+            "tokens/fed": float(batch.n_tokens),
+        }
 
     def targets(self, batch: Batch) -> Targets:
-        """Log-probabilities of a batch's predicted tokens, in the order of its rows; call it under `no_grad` to look only."""
+        """Log-probabilities of a batch's predicted tokens, row by row; call it under `no_grad` to look only."""
         wanted = batch.target.flatten().nonzero()[:, 0]
         hidden = self.model(batch.ids.to(self._device), wanted=wanted.to(self._device))
         logps = torch.log_softmax(self.model.logits(hidden).float() / self.config.temperature, dim=-1)
@@ -161,7 +168,10 @@ class Trainer:
         chosen = batch.ids[row, position + 1].to(self._device)
         with torch.no_grad():
             entropy = -(logps.exp() * logps).sum(dim=-1)
-        of_target = lambda tensor: tensor.flatten()[wanted].to(self._device)  # noqa: E731
+
+        def of_target(tensor: Tensor) -> Tensor:
+            return tensor.flatten()[wanted].to(self._device)
+
         return Targets(
             logp=logps.gather(1, chosen[:, None])[:, 0],
             entropy=entropy,
@@ -221,10 +231,10 @@ def _check_batch(batch: Batch) -> None:
 
 def _name_broken(micro: Batch, targets: Targets) -> str:
     rows = micro.target.nonzero()[:, 0]
-    broken: Tensor = rows[~torch.isfinite(targets.logp.detach()).cpu()].unique()
-    if not len(broken):
+    broken = sorted(set(rows[~torch.isfinite(targets.logp.detach()).cpu()].tolist()))
+    if not broken:
         return f"the loss is not finite on the rollouts {_some(micro.rollout_ids)}; no step was taken"
-    rollouts = [micro.rollout_ids[row] for row in broken.tolist()]
+    rollouts = [micro.rollout_ids[row] for row in broken]
     return f"logp is not finite in the rollouts {_some(rollouts)}; no step was taken"
 
 

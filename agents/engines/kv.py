@@ -67,7 +67,9 @@ class KVWindow:
 
     def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store keys and values [B, T, Hk, D]; return views of all of them [B, Hk, length, D]."""
-        return self._put(self.block.keys[layer, self.rows], keys), self._put(self.block.values[layer, self.rows], values)
+        return self._put(self.block.keys[layer, self.rows], keys), self._put(
+            self.block.values[layer, self.rows], values
+        )
 
     def _put(self, stored: Tensor, new: Tensor) -> Tensor:
         stored[self.row_of, :, self.position_of] = new.flatten(0, 1) if self.valid is None else new[self.valid]

@@ -1,11 +1,12 @@
-"""The engine in this process: batched sampling in lock step, with keys and values kept between the turns of an episode."""
+"""The engine in this process: sampling in lock step, with keys and values kept between the turns of an episode."""
 
 from __future__ import annotations
 
 import copy
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -22,19 +23,19 @@ __all__ = ["LocalEngine"]
 _PREFILL_TOKENS = 8192
 """Most tokens, filler included, that one prefill pass computes; bounds its memory."""
 
-_COMPACT_BELOW = 0.75
+_COMPACT_BELOW = 0.9
 """Rows that have stopped are moved out of the way once fewer than this share of a pass still samples."""
 
 
 class LocalEngine:
     """Samples from a copy of a model.
 
-    All rows of a call advance together, one token a pass, so the same requests after the same history give the same bits.
-    What is sampled for a request does not depend on the others; the last bits of its log-probabilities may, as matrix
-    kernels add in an order that depends on the number of rows.
+    All rows of a call advance together, one token a pass, so the same requests after the same history give the same
+    bits. What is sampled for a request does not depend on the others; the last bits of its log-probabilities may, as
+    matrix kernels add in an order that depends on the number of rows.
 
-    A context may grow to `max_len` tokens: a turn that reaches it finishes with "length"; a request whose context is that
-    long already gets no token and "length".
+    A context may grow to `max_len` tokens: a turn that reaches it finishes with "length"; a request whose context is
+    that long already gets no token and "length".
 
     Args:
         model: is copied; later changes of it are seen through `publish` alone.
@@ -50,7 +51,9 @@ class LocalEngine:
     def __init__(self, model: Llama, *, max_rows: int = 128, max_len: int = 0, version: int = 0) -> None:
         longest = model.config.max_positions
         if not 0 <= max_len <= longest or max_rows < 1:
-            raise PolicyError(f"max_len {max_len} with {max_rows} rows: the model's contexts hold 1 to {longest} tokens")
+            raise PolicyError(
+                f"max_len {max_len} with {max_rows} rows: the model's contexts hold 1 to {longest} tokens"
+            )
         self.max_rows, self.max_len = max_rows, max_len or longest
         self._model = copy.deepcopy(model).eval().requires_grad_(False)
         self._device = next(model.parameters()).device
@@ -78,7 +81,8 @@ class LocalEngine:
         with self._lock, torch.inference_mode():
             for first in range(0, len(fitting), self.max_rows):
                 wave = fitting[first : first + self.max_rows]
-                sampled = self._sample_wave([requests[i] for i in wave], params, stop_ids)
+                with self._dropping_on_failure():
+                    sampled = self._sample_wave([requests[i] for i in wave], params, stop_ids)
                 for i, completion in zip(wave, sampled, strict=True):
                     completions[i] = completion
         return completions
@@ -109,6 +113,19 @@ class LocalEngine:
         """How many tokens of an episode need not be computed again."""
         return self._rows.n_stored(rollout_id)
 
+    @contextmanager
+    def _dropping_on_failure(self) -> Iterator[None]:
+        """A wave that failed half-way leaves rows that the table does not describe, and perhaps a NaN.
+
+        A NaN would reach later rows even from masked positions.
+        """
+        try:
+            yield
+        except BaseException:
+            self._rows.drop_stored()
+            self._block.clear()
+            raise
+
     def _check(self, requests: Sequence[Request]) -> None:
         vocab = self._model.config.vocab
         if len({request.rollout_id for request in requests}) != len(requests):
@@ -116,12 +133,13 @@ class LocalEngine:
         for request in requests:
             if not request.ids or request.max_tokens < 1:
                 raise PolicyError(
-                    f"episode {request.rollout_id!r} feeds {len(request.ids)} tokens and may sample {request.max_tokens}; "
-                    "both must be at least 1"
+                    f"episode {request.rollout_id!r} feeds {len(request.ids)} tokens and may sample "
+                    f"{request.max_tokens}; both must be at least 1"
                 )
             if not 0 <= min(request.ids) <= max(request.ids) < vocab:
                 raise PolicyError(
-                    f"episode {request.rollout_id!r} feeds a token id outside 0 to {vocab - 1}: its ids are of another tokenizer"
+                    f"episode {request.rollout_id!r} feeds a token id outside 0 to {vocab - 1}: "
+                    "its ids are of another tokenizer"
                 )
 
     def _sample_wave(
@@ -137,10 +155,9 @@ class LocalEngine:
         stored: list[list[int]] = []
         for i, request, (ids, logps) in zip(plan.order, ordered, decoding.results(), strict=True):
             if not all(map(math.isfinite, logps)):
-                self._drop_all()
                 raise PolicyError(
-                    f"the model's probabilities in episode {request.rollout_id!r}, turn {request.turn}, are not finite: "
-                    f"the weights of version {self._version} are broken; go back to an earlier checkpoint"
+                    f"the log-probabilities in episode {request.rollout_id!r}, turn {request.turn}, are not finite: the "
+                    f"weights of version {self._version} are broken; go back to an earlier checkpoint"
                 )
             finish = "stop" if ids[-1] in stop_ids else "length"
             completions[i] = Completion(tuple(ids), tuple(logps), self._version, finish)
@@ -148,11 +165,6 @@ class LocalEngine:
             stored.append([*request.ids, *ids[:-1]])
         self._rows.settle(stored, decoding.request_of.tolist(), [request.rollout_id for request in ordered])
         return completions
-
-    def _drop_all(self) -> None:
-        """A stray NaN would reach later rows even from masked positions."""
-        self._rows.drop_stored()
-        self._block.clear()
 
     def _prefill(self, plan: Plan) -> Tensor:
         """Compute what is not stored yet; return the logits after each context [n, V], in the plan's order."""

@@ -56,9 +56,7 @@ class RowTable:
             requests: of different episodes, no more than there are rows.
         """
         kept = [self._common_prefix(request) for request in requests]
-        continuing = sorted(
-            (i for i, n in enumerate(kept) if n), key=lambda i: self._row_of[requests[i].rollout_id]
-        )
+        continuing = sorted((i for i, n in enumerate(kept) if n), key=lambda i: self._row_of[requests[i].rollout_id])
         leaders: dict[tuple[int, ...], int] = {}
         followers: list[int] = []
         followed: list[int] = []

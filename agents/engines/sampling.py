@@ -15,8 +15,8 @@ __all__ = ["choose", "draw_noise"]
 def draw_noise(request: Request, n_tokens: int) -> npt.NDArray[np.float64]:
     """Draw one uniform number a token.
 
-    A counter-based generator keyed by seed and turn: no state is kept, so the noise of a turn is the same whatever else is
-    sampled, in whatever order, before or after a restart. Source: Salmon et al. 2011, Philox.
+    A counter-based generator keyed by seed and turn: no state is kept, so the noise of a turn is the same whatever else
+    is sampled, in whatever order, before or after a restart. Source: Salmon et al. 2011, Philox.
 
     Returns:
         Numbers in [0, 1) [n_tokens]; the first ones do not depend on how many are drawn.

@@ -24,8 +24,8 @@ _TOKENIZER: Final = "char_tokenizer.json"
 class ModelPolicy:
     """Plays with a model's samples.
 
-    What the model sampled goes into the trajectory as it was sampled, and comes back to the engine from there: the text of
-    an action is for the environment, no token is ever made from it.
+    What the model sampled goes into the trajectory as it was sampled, and comes back to the engine from there: the text
+    of an action is for the environment, no token is ever made from it.
 
     Two episodes with the same `seed` and `task_id` get the same noise, so the rollouts of a group need different seeds.
 

@@ -17,8 +17,8 @@ _MAX_LOG_RATIO = 20.0
 def clipped_policy_gradient(targets: Targets, *, clip_low: float = 0.2, clip_high: float = 0.28) -> LossSum:
     """PPO's clipped surrogate for each token, with a bound of its own on each side.
 
-    Equal bounds are GRPO's; a higher upper one lets unlikely tokens grow (DAPO's clip-higher). Whether every token or every
-    row weighs the same is decided by the weights of the batch.
+    Equal bounds are GRPO's; a higher upper one lets unlikely tokens grow (DAPO's clip-higher). Whether every token or
+    every row weighs the same is decided by the weights of the batch.
 
     Args:
         targets: all fields [N].
@@ -26,9 +26,9 @@ def clipped_policy_gradient(targets: Targets, *, clip_low: float = 0.2, clip_hig
         clip_high: a ratio above `1 + clip_high` is not pushed further up.
 
     Returns:
-        `-sum(weight * min(ratio * advantage, clip(ratio) * advantage))`, with the metrics `clip/low`, `clip/high` (share of
-        tokens whose gradient is cut), `ratio`, `mismatch/logp_abs`, `mismatch/k1`, `mismatch/k3` (nats, of trainer against
-        engine before any update), `mismatch/ratio_gt_2`, `entropy`.
+        `-sum(weight * min(ratio * advantage, clip(ratio) * advantage))`, with the metrics `clip/low`, `clip/high`
+        (share of tokens whose gradient is cut), `ratio`, `mismatch/logp_abs`, `mismatch/k1`, `mismatch/k3` (nats, of
+        trainer against engine before any update), `mismatch/ratio_gt_2`, `entropy`.
 
     Source: arXiv 1707.06347 (PPO), 2402.03300 (GRPO), 2503.14476 (DAPO).
     """
