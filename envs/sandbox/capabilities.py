@@ -132,7 +132,9 @@ def try_guarantees(pool: SandboxPool) -> Capabilities:
         try:
             seen: dict[str, Any] = json.loads(result.channel)
         except ValueError as error:
-            raise SandboxError(f"the isolation could not be tried: {result.status}, {result.stderr[-500:]!r}") from error
+            raise SandboxError(
+                f"the isolation could not be tried: {result.status}, {result.stderr[-500:]!r}"
+            ) from error
         survivor = box.start(PythonCode(_SURVIVOR), channel=True)
         home = (survivor.receive(_TIMEOUT_S) or b"").decode()
         survivor.wait(0.0)

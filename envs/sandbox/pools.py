@@ -33,7 +33,7 @@ class _Pair:
 class SharedPools:
     """A handle on two pools that never share a process: one for agents, one for those who judge them.
 
-    Made by `acquire_pools`. After a fork the handle serves the new process too, where its pools start interpreters of their own.
+    Made by `acquire_pools`. After a fork it serves the new process too, whose pools start interpreters of their own.
     """
 
     def __init__(self, pair: _Pair) -> None:

@@ -15,7 +15,11 @@ Program = Argv | PythonCode
 
 
 class Process(Protocol):
-    """A program that is running. With `channel=True` it holds one private line to us beside stdin, stdout and stderr."""
+    """A program that is running.
+
+    With `channel=True` it holds, beside stdin, stdout and stderr, one private pipe to us: its descriptor 3, whose
+    number also stands in its environment as WORKGYM_CHANNEL.
+    """
 
     def send(self, data: bytes) -> None:
         """Write to its stdin.
@@ -46,9 +50,14 @@ class Sandbox(Protocol):
     """A place where untrusted code runs. What a backend lacks reads false in `capabilities` and raises SandboxError."""
 
     @property
-    def spec(self) -> SandboxSpec: ...
+    def spec(self) -> SandboxSpec:
+        """What the programs may use."""
+        ...
+
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the backend was seen to hold."""
+        ...
 
     def start(self, program: Program, *, env: Mapping[str, str] | None = None, channel: bool = False) -> Process:
         """Start a program and return at once.
@@ -74,14 +83,37 @@ class Sandbox(Protocol):
         """
         ...
 
-    def write(self, path: str, data: bytes) -> None: ...
-    def read(self, path: str, max_bytes: int) -> bytes: ...
-    def diff(self) -> Mapping[str, bytes | None]: ...
-    def snapshot(self, kind: str = "workspace") -> str: ...
-    def restore(self, snapshot: str) -> None: ...
-    def fork(self, n: int) -> Sequence[Sandbox]: ...
-    def freeze(self) -> None: ...
-    def thaw(self) -> None: ...
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file of the workspace."""
+        ...
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Read a file of the workspace, up to so many bytes."""
+        ...
+
+    def diff(self) -> Mapping[str, bytes | None]:
+        """What changed in the workspace: path -> new content, None where it is gone."""
+        ...
+
+    def snapshot(self, kind: str = "workspace") -> str:
+        """Remember the state; the answer names it."""
+        ...
+
+    def restore(self, snapshot: str) -> None:
+        """Go back to a remembered state."""
+        ...
+
+    def fork(self, n: int) -> Sequence[Sandbox]:
+        """Make sandboxes with the same state, independent from then on."""
+        ...
+
+    def freeze(self) -> None:
+        """Stop every process where it is."""
+        ...
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        ...
 
     def kill_all(self) -> int:
         """Kill every process of this sandbox; return how many. Idempotent."""
@@ -100,9 +132,14 @@ class SandboxPool(Protocol):
     """Keeps sandboxes of one kind warm. Safe to use from many threads."""
 
     @property
-    def spec(self) -> SandboxSpec: ...
+    def spec(self) -> SandboxSpec:
+        """What the programs may use."""
+        ...
+
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the backend was seen to hold."""
+        ...
 
     def lease(self) -> AbstractContextManager[Sandbox]:
         """Lend a sandbox that nobody has used for anything else; it is closed when the `with` ends.
@@ -118,12 +155,20 @@ class SandboxPool(Protocol):
 
 
 class Pools(Protocol):
-    """A handle on the pools of one domain in one process. What judges never shares a process with what agents run in."""
+    """A handle on the pools of one domain in one process.
+
+    What judges never shares a process with what agents run in.
+    """
 
     @property
-    def agent(self) -> SandboxPool: ...
+    def agent(self) -> SandboxPool:
+        """Where agents run code."""
+        ...
+
     @property
-    def grader(self) -> SandboxPool: ...
+    def grader(self) -> SandboxPool:
+        """Where their code is judged."""
+        ...
 
     def check(self) -> None:
         """Try the isolation, once a process.

@@ -1,7 +1,7 @@
 """The system call filter of a sandbox, as a classic BPF program.
 
-What the filter refuses answers EPERM, so that programs see an ordinary error. `clone3` answers ENOSYS: its flags lie in memory,
-where a filter cannot look, and the C library then falls back to `clone`, whose flags it can.
+What the filter refuses answers EPERM, so that programs see an ordinary error. `clone3` answers ENOSYS: its flags lie in
+memory, where a filter cannot look, and the C library then falls back to `clone`, whose flags it can.
 
 Source: seccomp(2), Documentation/userspace-api/seccomp_filter.rst of the Linux kernel.
 """
@@ -48,7 +48,7 @@ _DENIED_EVERYWHERE = {
     "open_tree_attr": 467,
 }
 
-# (x86_64, aarch64). The memory that memfd and System V IPC hold is bounded by no resource limit, hence they are refused.
+# (x86_64, aarch64). Memory that memfd and System V IPC hold is bounded by no resource limit: they are refused too.
 _DENIED = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -124,7 +124,11 @@ def build_filter(machine: str, *, sockets: bool = False) -> bytes:
         raise ValueError(f"no system call filter for machine {machine!r}; there is one for {', '.join(ARCHITECTURES)}")
     column = ARCHITECTURES.index(machine)
     denied = {*_DENIED_EVERYWHERE.values(), *(numbers[column] for numbers in _DENIED.values())}
-    steps: list[_Step] = [(_LOAD, _OFFSET_ARCH, "", ""), (_JUMP_EQ, _AUDIT_ARCH[machine], "", "kill"), (_LOAD, _OFFSET_NR, "", "")]
+    steps: list[_Step] = [
+        (_LOAD, _OFFSET_ARCH, "", ""),
+        (_JUMP_EQ, _AUDIT_ARCH[machine], "", "kill"),
+        (_LOAD, _OFFSET_NR, "", ""),
+    ]
     if machine == "x86_64":
         denied |= set(_DENIED_X86.values())
         steps.append((_JUMP_GE, _X32_BIT, "eperm", ""))

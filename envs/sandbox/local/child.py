@@ -1,13 +1,14 @@
 """What a run does between its birth and the program's first line.
 
-The order matters: descriptors, mounts, identity, limits, then the filter that forbids all of it. Until the line to the supervisor is
-closed, a failure is reported there as a fault of the machinery; afterwards everything is the program's own doing.
+The order matters: descriptors, mounts, identity, limits, then the filter that forbids all of it. Until the line to the
+supervisor is closed, a failure is reported there as a fault of the machinery; later all is the program's own doing.
 """
 
 from __future__ import annotations
 
 import atexit
 import builtins
+import contextlib
 import gc
 import linecache
 import marshal
@@ -78,7 +79,7 @@ def become(limits: Limits, user: int | None, message: memoryview, files: list[in
             os.environ["WORKGYM_CHANNEL"] = str(CHANNEL)
         kernel.install_filter(limits.filter)
         kernel.close_from(len(files))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
         os.write(line, b"E" + repr(error).encode())
         os._exit(1)
     _run(source)
@@ -132,7 +133,7 @@ def _run(source: bytes) -> NoReturn:
         exec(compile(source, MAIN, "exec"), main.__dict__)  # noqa: S102 - this is what the sandbox is for
     except SystemExit as stop:
         code = _exit_code(stop)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the program's own, told as the interpreter would
         code = OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
         _explain(error, source)
     try:
@@ -140,7 +141,7 @@ def _run(source: bytes) -> NoReturn:
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the program may have broken anything
         code = code or 120  # as the interpreter does when it cannot flush
     os._exit(code)
 
@@ -150,10 +151,8 @@ def _exit_code(stop: SystemExit) -> int:
         return 0
     if isinstance(stop.code, int):
         return stop.code & 0xFF
-    try:
+    with contextlib.suppress(BaseException):  # the program may have broken anything
         print(stop.code, file=sys.stderr)
-    except BaseException:
-        return 1
     return 1
 
 
@@ -164,7 +163,7 @@ def _explain(error: BaseException, source: bytes) -> None:
         linecache.cache[MAIN] = (len(source), None, lines, MAIN)
         frames = error.__traceback__
         traceback.print_exception(type(error), error, frames and frames.tb_next)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the program may have broken anything
         os.write(2, type(error).__name__.encode("utf-8", "replace") + b"\n")
 
 

@@ -1,7 +1,7 @@
 """System calls that Python does not offer, for the zygote and its children.
 
-Loaded from source into a bare interpreter: only the standard library, and little of it, because every child carries its pages.
-Calls keep the interpreter's lock (PyDLL), which a raw `clone` needs and single-threaded code never misses.
+Loaded from source into a bare interpreter: only the standard library, and little of it, because every child carries its
+pages. Calls keep the interpreter's lock (PyDLL), which a raw `clone` needs and single-threaded code never misses.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def unshare(flags: int) -> None:
 
 
 def _tid_address() -> int:
-    """Where the C library keeps this thread's id: `clone` must write the child's there, or `abort` signals a stranger."""
+    """Where the C library keeps this thread's id: `clone` must write the child's there, or `abort` signals nobody."""
     address = ctypes.c_void_p()
     if _c.prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) != 0:
         return 0
@@ -126,7 +126,10 @@ def clone(namespaces: int) -> tuple[int, int]:
 def mount(kind: str, target: str, flags: int = 0, options: str = "") -> None:
     """Mount a new file system of a kind (tmpfs, proc)."""
     name = kind.encode()
-    _checked(_c.mount(name, os.fsencode(target), name, ctypes.c_ulong(flags), options.encode() or None), f"mount {kind} on {target}")
+    _checked(
+        _c.mount(name, os.fsencode(target), name, ctypes.c_ulong(flags), options.encode() or None),
+        f"mount {kind} on {target}",
+    )
 
 
 def bind(source: str, target: str) -> None:
@@ -137,7 +140,9 @@ def bind(source: str, target: str) -> None:
 
 def make_private(target: str) -> None:
     """Let no mount of ours reach the host."""
-    _checked(_c.mount(b"none", os.fsencode(target), None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None), "make mounts private")
+    _checked(
+        _c.mount(b"none", os.fsencode(target), None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None), "make mounts private"
+    )
 
 
 def lock_tree(target: str, attributes: int, *, recursive: bool = True) -> None:
@@ -145,7 +150,12 @@ def lock_tree(target: str, attributes: int, *, recursive: bool = True) -> None:
     change = _MountAttributes(set=attributes)
     flags = _AT_RECURSIVE if recursive else 0
     result = _c.syscall(
-        _long(_SYS_MOUNT_SETATTR), _long(_AT_FDCWD), os.fsencode(target), _long(flags), ctypes.byref(change), _long(ctypes.sizeof(change))
+        _long(_SYS_MOUNT_SETATTR),
+        _long(_AT_FDCWD),
+        os.fsencode(target),
+        _long(flags),
+        ctypes.byref(change),
+        _long(ctypes.sizeof(change)),
     )
     _checked(result, f"mount_setattr {target}")
 

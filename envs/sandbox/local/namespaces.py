@@ -1,8 +1,8 @@
 """The zygote's namespaces and the file system its children see.
 
-Two ways, one outcome. As root with CAP_SYS_ADMIN the zygote enters its namespaces directly and every run gets a user id of its own.
-As a plain user it first makes a user namespace, and every run gets another one inside it, so that the kernel counts its processes
-apart.
+Two ways, one outcome. As root with CAP_SYS_ADMIN the zygote enters its namespaces directly and every run gets a user id
+of its own. As a plain user it first makes a user namespace, and every run gets another one inside it, so that the
+kernel counts its processes apart.
 """
 
 from __future__ import annotations
@@ -227,7 +227,13 @@ def _lay_devices() -> None:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o666))
         kernel.bind(f"{_OLD}{target}", target)
         kernel.lock_tree(target, kernel.MS_NOSUID | kernel.MS_NOEXEC)
-    for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("shm", WORKSPACE)):
+    for name, target in (
+        ("fd", "/proc/self/fd"),
+        ("stdin", "fd/0"),
+        ("stdout", "fd/1"),
+        ("stderr", "fd/2"),
+        ("shm", WORKSPACE),
+    ):
         os.symlink(target, f"/dev/{name}")
 
 

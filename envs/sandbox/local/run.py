@@ -12,60 +12,26 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 
+from workgym.envs.sandbox.local.pipes import Inlet, Outlet, file_of
 from workgym.envs.sandbox.local.supervisor import Zygote
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["Run"]
 
-# What local/zygote.py speaks; it is not imported here because it belongs into the bare interpreter.
+# What local/zygote.py and local/child.py speak; both belong into the bare interpreter and are not imported here.
 _FLAG_STDIN, _FLAG_CHANNEL, _FLAG_FILE = 1, 2, 4
 _REPORT = struct.Struct("<iiddq")
 _USAGE = struct.Struct("<d")
 _OUT_OF_MEMORY = 137
 
+_LARGEST_LINE_MESSAGE = 1 << 16
 _INLINE_BYTES = 60_000  # a larger program travels as a file
-_CHUNK_BYTES = 1 << 16
 _FLOOD = 256  # times its cap: a program that writes more is ended
 _DEATH_S = 10.0
 _QUICK_S = 0.02  # most programs end before their pipes need a look
 _CPU_CHECK_S = 0.02
 _N_CPUS = os.cpu_count() or 1
-
-
-class _Stream:
-    """What a program wrote to one pipe, up to a cap."""
-
-    __slots__ = ("cap", "descriptor", "dropped", "kept", "open")
-
-    def __init__(self, descriptor: int, cap: int) -> None:
-        self.descriptor, self.cap = descriptor, cap
-        self.kept = bytearray()
-        self.dropped = 0
-        self.open = True
-
-    def drain(self, limit: int = 1) -> bool:
-        """Read up to `limit` chunks.
-
-        Returns:
-            False once nobody can write to it anymore.
-        """
-        for _ in range(limit):
-            try:
-                chunk = os.read(self.descriptor, _CHUNK_BYTES)
-            except BlockingIOError:
-                return True
-            if not chunk:
-                return False
-            room = max(0, self.cap - len(self.kept))
-            self.kept += chunk[:room]
-            self.dropped += max(0, len(chunk) - room)
-        return True
-
-    def close(self) -> None:
-        if self.open:
-            self.open = False
-            os.close(self.descriptor)
 
 
 class Run:
@@ -78,7 +44,11 @@ class Run:
         env: further environment variables.
         channel: open a private pipe from it to us.
         hand_over: gives a message and descriptors to a living zygote and returns that zygote.
-        when_done: called once when it has ended.
+        when_done: called once when it has ended or was given up.
+
+    Attributes:
+        began: when it was handed over, by `time.monotonic()`.
+        done: whether it has ended or was given up.
 
     Raises:
         SandboxError: there are no descriptors left, or no zygote takes it.
@@ -95,62 +65,61 @@ class Run:
         hand_over: Callable[[bytes, list[int]], Zygote],
         when_done: Callable[[Run], None],
     ) -> None:
+        self.done = False
         self._spec, self._when_done = spec, when_done
         self._reason: Status | None = None
         self._report: tuple[int, int, float, float, int] | None = None
-        self._settled = False
         self._cpu_seen_s = 0.0
-        self._stdin = -1
-        self._pending = memoryview(stdin or b"")
-        self._stdin_open_ended = stdin is None
-        self._streams: list[_Stream] = []
+        self._line: socket.socket | None = None
+        self._outlets: list[Outlet] = []  # stdout, stderr and perhaps the channel
+        self._inlet: Inlet | None = None
         self._poll: select.poll | None = None
         theirs: list[int] = []
         try:
             self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             line.setblocking(False)
             theirs.append(line.detach())
-            flags = self._open_pipes(theirs, channel)
+            flags = self._open_pipes(theirs, stdin, channel)
             source: bytes | None = program.source.encode("utf-8", "surrogatepass")
             if source is not None and len(source) > _INLINE_BYTES:
-                theirs.append(_as_file(source))
+                theirs.append(file_of(source))
                 flags, source = flags | _FLAG_FILE, None
             message = bytes([flags]) + marshal.dumps((source, dict(env), source is None))
             self._zygote = hand_over(message, theirs)
-            self.began = time.monotonic()
-        except BaseException as error:
+        except OSError as error:
             self._release()
-            if isinstance(error, OSError):
-                raise SandboxError(f"cannot open the pipes of a run: {error}; raise the limit of open files (ulimit -n)") from error
+            raise SandboxError(
+                f"cannot open a run's pipes: {error}; raise the limit of open files (ulimit -n)"
+            ) from error
+        except BaseException:
+            self._release()
             raise
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
+        self.began = time.monotonic()
         self._next_cpu_check = self.began + spec.cpu_s / _N_CPUS
 
-    def _open_pipes(self, theirs: list[int], channel: bool) -> int:
+    def _open_pipes(self, theirs: list[int], stdin: bytes | None, channel: bool) -> int:
+        self._open_outlet(theirs)
+        self._open_outlet(theirs)
         flags = 0
-        cap = self._spec.output_kb << 10
-        for _ in range(2):
-            self._open_stream(theirs, cap)
-        if self._stdin_open_ended or self._pending:
-            reader, self._stdin = os.pipe()
+        if stdin is None or stdin:
+            reader, writer = os.pipe()
             theirs.append(reader)
-            os.set_blocking(self._stdin, False)
+            self._inlet = Inlet(writer, stdin or b"", ends=stdin is not None)
             flags |= _FLAG_STDIN
-            self._feed()
         if channel:
-            self._open_stream(theirs, cap)
+            self._open_outlet(theirs)
             flags |= _FLAG_CHANNEL
         return flags
 
-    def _open_stream(self, theirs: list[int], cap: int) -> None:
+    def _open_outlet(self, theirs: list[int]) -> None:
         reader, writer = os.pipe()
-        self._streams.append(_Stream(reader, cap))
         theirs.append(writer)
-        os.set_blocking(reader, False)
+        self._outlets.append(Outlet(reader, self._spec.output_kb << 10))
 
-    # the program's input
+    # What one does with it
 
     def send(self, data: bytes) -> None:
         """Write to its stdin; what the pipe does not take at once follows while we wait for something.
@@ -158,72 +127,46 @@ class Run:
         Raises:
             BrokenPipeError: the program has closed its stdin or is gone.
         """
-        if self._stdin < 0 or self._report is not None:
+        if self._inlet is None or self._report is not None:
             raise BrokenPipeError("the program has closed its stdin or is gone")
-        self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
-        self._feed()
-        if self._stdin < 0:
-            raise BrokenPipeError("the program has closed its stdin or is gone")
-        if self._pending and self._poll is not None:
-            self._poll.register(self._stdin, select.POLLOUT)
-
-    def _feed(self) -> None:
-        """Write what its stdin takes; close it at the end of the input."""
-        try:
-            while self._pending:
-                self._pending = self._pending[os.write(self._stdin, self._pending) :]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._pending = memoryview(b"")
-            self._close_stdin()
-            return
-        if not self._stdin_open_ended:
-            self._close_stdin()
-        elif self._poll is not None:
-            with contextlib.suppress(KeyError):
-                self._poll.unregister(self._stdin)
-
-    def _close_stdin(self) -> None:
-        if self._stdin >= 0:
-            if self._poll is not None:
-                with contextlib.suppress(KeyError):
-                    self._poll.unregister(self._stdin)
-            os.close(self._stdin)
-            self._stdin = -1
-
-    # its output and its end
+        self._inlet.add(data)
+        self._watch_inlet()
 
     def receive(self, timeout_s: float) -> bytes | None:
-        """Read one line from the channel, without its newline; None at its end or after `timeout_s`."""
-        channel = self._streams[2] if len(self._streams) > 2 else None
-        if channel is None:
+        """Read one line from the channel, without its newline; None at its end or after `timeout_s`.
+
+        Raises:
+            ValueError: there is no channel.
+            SandboxError: the zygote died.
+        """
+        if len(self._outlets) < 3:
             raise ValueError("this program was started without channel=True")
+        channel = self._outlets[2]
         deadline = time.monotonic() + timeout_s
-        while True:
-            at = channel.kept.find(b"\n")
-            if at >= 0:
-                line = bytes(channel.kept[:at])
-                del channel.kept[: at + 1]
-                return line
-            if self._report is not None or not channel.open or not self._step(deadline):
+        while (line := channel.take_line()) is None:
+            if self._report is not None or not channel.is_open or not self._step(deadline):
                 return None
+        return line
 
     def wait(self, timeout_s: float) -> ExecResult:
-        """Close stdin, wait for the end, kill at the deadline."""
-        self._stdin_open_ended = False
-        if not self._pending:
-            self._close_stdin()
-        deadline = time.monotonic() + timeout_s
-        return self.finish(deadline)
+        """Close its stdin, wait until it ends, kill it with all descendants at the deadline.
+
+        Raises:
+            SandboxError: the zygote died.
+        """
+        if self._inlet is not None:
+            self._inlet.end()
+            self._watch_inlet()
+        return self.finish(time.monotonic() + timeout_s)
 
     def finish(self, deadline: float) -> ExecResult:
-        """Wait for the end until a time of `time.monotonic()`, then kill.
+        """Wait until it ends, kill it with all descendants at a time of `time.monotonic()`.
 
         Raises:
             SandboxError: the zygote died, so that nobody knows what became of the program.
         """
-        if self._report is None and self._poll is None and not self._pending:
+        is_waiting = self._inlet is not None and self._inlet.is_waiting
+        if self._poll is None and not self.done and not is_waiting:
             self._wait_quickly(deadline)
         while self._report is None:
             if not self._step(deadline):
@@ -231,31 +174,29 @@ class Run:
         return self._result(self._report)
 
     def kill(self) -> None:
-        """Kill it with all descendants."""
+        """Kill it with all descendants; `wait` then reports "killed"."""
         self._reason = self._reason or "killed"
-        with contextlib.suppress(OSError):
-            self._line.send(b"K")
-
-    @property
-    def done(self) -> bool:
-        """Whether its end has been seen."""
-        return self._settled
+        self._tell(b"K")
 
     def abandon(self) -> None:
         """Kill it without waiting for its result: the zygote kills whose line is closed."""
-        if not self._settled:
-            self._settle()
+        self._settle()
 
     def forsake(self) -> None:
         """Close our copies of its descriptors after a fork: it belongs to the parent process."""
-        self._settled = True
+        self.done = True
         self._release()
 
+    # How it is watched
+
+    def _tell(self, command: bytes) -> None:
+        with contextlib.suppress(OSError):  # it has ended, and its report waits to be read
+            if self._line is not None:
+                self._line.send(command)
+
     def _wait_quickly(self, deadline: float) -> None:
-        poll = select.poll()
-        poll.register(self._line, select.POLLIN)
-        if poll.poll(max(0.0, min(_QUICK_S, deadline - time.monotonic())) * 1000):
-            self._hear()
+        if self._line is not None and _readable(self._line, min(_QUICK_S, deadline - time.monotonic())):
+            self._hear(self._line)
 
     def _step(self, deadline: float) -> bool:
         """Wait for whatever comes next, and deal with it.
@@ -263,113 +204,118 @@ class Run:
         Returns:
             False where the deadline came first.
         """
-        if self._settled:
+        if self._line is None or self.done:
             raise SandboxError("this program's result is lost: its zygote died, or its sandbox was closed")
-        poll = self._poll or self._open_poll()
+        poll = self._poll or self._open_poll(self._line)
         now = time.monotonic()
         if now >= deadline:
             return False
-        until = min(deadline, self._next_cpu_check)
-        for descriptor, _ in poll.poll(max(0.0, until - now) * 1000 + 0.5):
-            self._attend(descriptor)
-            if self._report is not None:
+        wait_s = max(0.0, min(deadline, self._next_cpu_check) - now)
+        for descriptor, _ in poll.poll(wait_s * 1000 + 0.5):
+            if descriptor == self._line.fileno():
+                self._hear(self._line)
+            else:
+                self._attend(poll, descriptor)
+            if self.done:
                 return True
-        if self._report is None and time.monotonic() >= self._next_cpu_check:
-            self._next_cpu_check = time.monotonic() + _DEATH_S
-            self._line.send(b"U")
+        if time.monotonic() >= self._next_cpu_check:
+            self._next_cpu_check = time.monotonic() + _DEATH_S  # until the answer says better
+            self._tell(b"U")
         return True
 
-    def _open_poll(self) -> select.poll:
+    def _open_poll(self, line: socket.socket) -> select.poll:
         self._poll = poll = select.poll()
-        poll.register(self._line, select.POLLIN)
-        for stream in self._streams:
-            poll.register(stream.descriptor, select.POLLIN)
-        if self._stdin >= 0 and self._pending:
-            poll.register(self._stdin, select.POLLOUT)
+        for descriptor in (line.fileno(), *(outlet.descriptor for outlet in self._outlets)):
+            poll.register(descriptor, select.POLLIN)
+        self._watch_inlet()
         return poll
 
-    def _attend(self, descriptor: int) -> None:
-        if descriptor == self._line.fileno():
-            self._hear()
+    def _watch_inlet(self) -> None:
+        """Ask to be woken when its stdin takes more, as long as there is more."""
+        if self._poll is None or self._inlet is None:
             return
-        if descriptor == self._stdin:
-            self._feed()
+        if self._inlet.is_waiting:
+            self._poll.register(self._inlet.descriptor, select.POLLOUT)
             return
-        for stream in self._streams:
-            if stream.descriptor == descriptor and stream.open:
-                if not stream.drain():
-                    self._poll.unregister(descriptor)  # type: ignore[union-attr]
-                    stream.close()
-                elif stream.dropped > _FLOOD * stream.cap:
-                    self._end("output_limit")
+        with contextlib.suppress(KeyError):
+            self._poll.unregister(self._inlet.descriptor)
 
-    def _hear(self) -> None:
+    def _attend(self, poll: select.poll, descriptor: int) -> None:
+        """Deal with a pipe that has something to say."""
+        if self._inlet is not None and self._inlet.is_open and descriptor == self._inlet.descriptor:
+            self._inlet.feed()
+            self._watch_inlet()
+            return
+        for outlet in self._outlets:
+            if outlet.descriptor != descriptor or not outlet.is_open:
+                continue
+            if not outlet.drain():
+                poll.unregister(descriptor)
+                outlet.close()
+            elif outlet.n_dropped > _FLOOD * outlet.cap_bytes:
+                self._end("output_limit")
+
+    def _hear(self, line: socket.socket) -> None:
         """Read one message of the zygote about this run."""
-        message = self._read_line()
+        message = _receive(line)
         kind, body = message[:1], message[1:]
         if kind == b"X":
             self._report = _REPORT.unpack(body)
             self._settle()
         elif kind == b"U":
             self._cpu_seen_s = _USAGE.unpack(body)[0]
-            left = self._spec.cpu_s - self._cpu_seen_s
-            if left <= 0:
+            left_s = self._spec.cpu_s - self._cpu_seen_s
+            self._next_cpu_check = time.monotonic() + max(_CPU_CHECK_S, left_s / _N_CPUS)
+            if left_s <= 0:
                 self._end("timeout_cpu")
-            self._next_cpu_check = time.monotonic() + max(_CPU_CHECK_S, left / _N_CPUS)
         else:
             self._settle()
             if kind == b"E":
                 raise SandboxError(f"a run could not be set up: {body.decode('utf-8', 'replace')}")
             words = self._zygote.last_words()
             raise SandboxError(
-                f"the sandbox's zygote (pid {self._zygote.pid}) died under a program, whose result is lost; the pool starts another"
-                + (f". It said: {words}" if words else "")
+                f"the sandbox's zygote (pid {self._zygote.pid}) died under a program, whose result is lost; "
+                f"the pool starts another for the next one{'. It said: ' + words if words else ''}"
             )
-
-    def _read_line(self) -> bytes:
-        for _ in range(2):  # a reset says once that the zygote left something unread, before what it wrote can be read
-            with contextlib.suppress(ConnectionResetError):
-                return self._line.recv(_CHUNK_BYTES)
-        return b""
 
     def _end(self, reason: Status) -> None:
         """Kill it, and wait until it is dead."""
         self._reason = self._reason or reason
-        with contextlib.suppress(OSError):
-            self._line.send(b"K")
+        self._tell(b"K")
         deadline = time.monotonic() + _DEATH_S
-        poll = select.poll()
-        poll.register(self._line, select.POLLIN)
-        while self._report is None:
-            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        while self._report is None and self._line is not None:
+            if not _readable(self._line, deadline - time.monotonic()):
                 self._zygote.kill()
                 self._settle()
-                raise SandboxError(f"a killed program was not reported dead for {_DEATH_S:g} s; its zygote was killed too")
-            self._hear()
+                raise SandboxError(f"a killed program was not dead after {_DEATH_S:g} s; its zygote was killed too")
+            self._hear(self._line)
+
+    # What is left of it
 
     def _settle(self) -> None:
-        """Nobody can write anymore: read what is left, and give everything back."""
-        if self._settled:
+        """Nobody can write anymore: read what is left, and give everything back. Idempotent."""
+        if self.done:
             return
-        self._settled = True
-        for stream in self._streams:
-            if stream.open:
-                stream.drain(limit=_FLOOD)
+        self.done = True
+        for outlet in self._outlets:
+            if outlet.is_open:
+                outlet.drain(_FLOOD)
         self._release()
         self._when_done(self)
 
     def _release(self) -> None:
-        if hasattr(self, "_line"):
+        if self._line is not None:
             self._line.close()
-        self._close_stdin()
-        for stream in self._streams:
-            stream.close()
+        if self._inlet is not None:
+            self._inlet.close()
+        for outlet in self._outlets:
+            outlet.close()
 
     def _result(self, report: tuple[int, int, float, float, int]) -> ExecResult:
         wait_status, n_killed, cpu_s, wall_s, peak_kib = report
         cpu_s = max(cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
         code = os.waitstatus_to_exitcode(wait_status)
-        texts = [bytes(stream.kept) for stream in self._streams]
+        texts = [bytes(outlet.kept) for outlet in self._outlets]
         return ExecResult(
             status=self._status(code, cpu_s),
             exit_code=max(code, -1),
@@ -377,7 +323,7 @@ class Run:
             stdout=texts[0],
             stderr=texts[1],
             channel=texts[2] if len(texts) > 2 else b"",
-            truncated_bytes=sum(stream.dropped for stream in self._streams),
+            truncated_bytes=sum(outlet.n_dropped for outlet in self._outlets),
             wall_s=wall_s,
             cpu_s=cpu_s,
             peak_memory_mb=peak_kib / 1024,
@@ -389,16 +335,22 @@ class Run:
             return "timeout_cpu"  # also where it ended between two looks: the same program, the same status
         if code == -signal.SIGKILL and self._reason:
             return self._reason
-        if code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # the first process of a PID namespace is killed from outside or not at all
+        if code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # nobody inside can kill a namespace's first process
             return "oom"
         if code < 0:
             return "signal"
         return "ok" if code == 0 else "nonzero"
 
 
-def _as_file(data: bytes) -> int:
-    descriptor = os.memfd_create("workgym-program")
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    return descriptor
+def _readable(line: socket.socket, timeout_s: float) -> bool:
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    return bool(poll.poll(max(0.0, timeout_s) * 1000))
+
+
+def _receive(line: socket.socket) -> bytes:
+    """One message, b"" where the other end is gone."""
+    for _ in range(2):  # a reset says once that it left something unread, before what it wrote can be read
+        with contextlib.suppress(ConnectionResetError):
+            return line.recv(_LARGEST_LINE_MESSAGE)
+    return b""

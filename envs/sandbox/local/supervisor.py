@@ -82,7 +82,9 @@ class Zygote:
 
     def __init__(self, spec: SandboxSpec) -> None:
         if not sys.platform.startswith("linux"):
-            raise IsolationUnavailable(f"sandbox backend 'local' needs Linux namespaces, which {sys.platform} has not; use Linux")
+            raise IsolationUnavailable(
+                f"sandbox backend 'local' needs Linux namespaces, which {sys.platform} has not; use Linux"
+            )
         self._lock = threading.Lock()
         self._end_lock = threading.Lock()
         self._ended = False
@@ -90,7 +92,9 @@ class Zygote:
         try:
             self._spawn(_config(spec))
         except OSError as error:
-            raise SandboxError(f"cannot start the sandbox's zygote: {error}; free some processes or descriptors") from error
+            raise SandboxError(
+                f"cannot start the sandbox's zygote: {error}; free some processes or descriptors"
+            ) from error
         try:
             self._greet()
         except BaseException:
@@ -98,7 +102,7 @@ class Zygote:
             raise
 
     def _spawn(self, config: dict[str, object]) -> None:
-        """Start the interpreter with the control socket, its settings and a handle of ours as descriptors 3, 4 and 5."""
+        """Start the interpreter; control socket, settings and a handle of ours are its descriptors 3, 4 and 5."""
         with contextlib.ExitStack() as stack:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stack.callback(theirs.close)
@@ -135,7 +139,9 @@ class Zygote:
             answer = None
         self._control.settimeout(_END_S)
         if not answer:
-            raise SandboxError(f"the sandbox's zygote (pid {self.pid}) did not start: {self.last_words() or 'it said nothing'}")
+            raise SandboxError(
+                f"the sandbox's zygote (pid {self.pid}) did not start: {self.last_words() or 'it said nothing'}"
+            )
         if answer.get("ready"):
             return
         if answer["step"] == "start":
@@ -167,7 +173,9 @@ class Zygote:
             try:
                 socket.send_fds(self._control, [message], files)
             except TimeoutError as error:
-                raise SandboxError(f"the sandbox's zygote (pid {self.pid}) has not taken a message for {_END_S:g} s") from error
+                raise SandboxError(
+                    f"the sandbox's zygote (pid {self.pid}) has not taken a message for {_END_S:g} s"
+                ) from error
             except OSError as error:
                 if error.errno in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN, errno.EBADF):
                     return False
@@ -225,9 +233,14 @@ def _duplicate_high(descriptor: int) -> int:
 def _config(spec: SandboxSpec) -> dict[str, object]:
     """All that a zygote needs to know, as JSON."""
     machinery = [
-        (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES
+        (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8"))
+        for name in _MODULES
     ]
-    site = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages") and os.path.isdir(path)]
+    site = [
+        path
+        for path in sys.path
+        if os.path.basename(path) in ("site-packages", "dist-packages") and os.path.isdir(path)
+    ]
     return {
         **asdict(spec),
         "env": dict(spec.env),

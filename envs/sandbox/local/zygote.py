@@ -1,11 +1,11 @@
 """The warm interpreter whose children the programs become.
 
-Nothing of any task ever enters it: a child can read all that its zygote holds. It is single-threaded, pid 1 of a PID namespace
-of its own (when it dies the kernel kills every run), and ends when its supervisor does.
+Nothing of any task ever enters it: a child can read all that its zygote holds. It is single-threaded, pid 1 of a PID
+namespace of its own (when it dies the kernel kills every run), and ends when its supervisor does.
 
-The control socket brings one datagram a run: a byte of flags, the marshalled program, and descriptors: the run's line, stdout, stderr
-[, stdin][, channel][, a file with the source]. On its line the run is spoken about: to us b"K" (kill) and b"U" (usage), from us
-b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
+The control socket brings one datagram a run: a byte of flags, the marshalled program, and descriptors: the run's line,
+stdout, stderr [, stdin][, channel][, a file with the source]. On its line the run is spoken about: to us b"K" (kill)
+and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main(config: dict[str, Any]) -> NoReturn:
     except namespaces.Denied as denied:
         _say(control, {"step": denied.step, "errno": denied.errno, "message": str(denied)})
         os._exit(3)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
         _say(control, {"step": "start", "errno": 0, "message": traceback.format_exc()})
         os._exit(4)
     _say(control, {"ready": True, "admin": admin})
@@ -149,7 +149,9 @@ class _Zygote:
                     os._exit(0)
 
     def _start(self) -> None:
-        size, ancillary, _, _ = self._control.recvmsg_into([self._buffer], socket.CMSG_SPACE(6 * 4), socket.MSG_CMSG_CLOEXEC)
+        size, ancillary, _, _ = self._control.recvmsg_into(
+            [self._buffer], socket.CMSG_SPACE(6 * 4), socket.MSG_CMSG_CLOEXEC
+        )
         if size == 0:
             os._exit(0)
         files = [number for _, _, data in ancillary for number in memoryview(data).cast("i")]
@@ -195,7 +197,9 @@ class _Zygote:
         if not pid:  # an event of a descriptor that had this number before
             return
         del self._ends[run.pidfd], self._lines[run.line]
-        report = REPORT.pack(status, run.n_killed, usage.ru_utime + usage.ru_stime, time.monotonic() - run.began, usage.ru_maxrss)
+        report = REPORT.pack(
+            status, run.n_killed, usage.ru_utime + usage.ru_stime, time.monotonic() - run.began, usage.ru_maxrss
+        )
         self._send(run, b"X" + report)
         os.close(run.pidfd)
         os.close(run.line)
