@@ -204,6 +204,8 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     began_s, began_cpu_s = time.monotonic(), time.thread_time()
     inner = slot.conversation.env
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
+    if turn.finish == "length" and not turn.ids and not turn.tokens_out:
+        reason = reason or "tokens"  # the model's context is full: it can say nothing more
     answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.text)
     observation, reward, terminated, truncated, info = answer
     total, valid = float(reward), not reason and bool(info["action_valid"])

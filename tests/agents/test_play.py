@@ -209,6 +209,11 @@ def test_a_turn_that_its_own_limit_cut_off_is_carried_out(rack: EnvRack) -> None
     assert (one.end_reason, one.reward, policy.max_tokens) == ("submitted", 0.5, [2])
 
 
+def test_a_policy_whose_context_is_full_ends_the_episode(rack: EnvRack) -> None:
+    (one,) = play(TokenPolicy("", finish="length", n_tokens=0), rack, seats(1))
+    assert (one.end_reason, one.valid, len(one.steps)) == ("tokens", True, 1)
+
+
 def test_a_turn_that_comes_too_late_is_not_carried_out(rack: EnvRack) -> None:
     (one,) = play(TokenPolicy("submit 1"), rack, seats(1, wall_s=1e-9))
     assert (one.end_reason, one.valid, one.reward, one.steps[0].valid) == ("wall", True, 0.0, False)

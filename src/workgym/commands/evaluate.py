@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from workgym.tasks.errors import PolicyError
+
 if TYPE_CHECKING:
     from workgym.agents.policy import Policy
     from workgym.agents.rack import EnvRack
@@ -36,6 +38,9 @@ def evaluate(
     repeats: Annotated[int, typer.Option(help="Episodes of each task.", min=1)] = 1,
     at_once: Annotated[int, typer.Option(help="Episodes that run at once.", min=1)] = 16,
     max_turn_tokens: Annotated[int, typer.Option(help="Tokens that one turn may have.", min=1)] = 1024,
+    temperature: Annotated[
+        float, typer.Option(help="Of a checkpoint's sampling; 0 takes the likeliest token.", min=0)
+    ] = 1.0,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Argument of the environment, NAME=VALUE; several times for several."),
@@ -61,7 +66,7 @@ def evaluate(
     folder = _new_folder(out, agent)
     n_episodes = chosen.n_tasks * len(chosen.levels) * repeats
     with EnvRack(chosen.make_env, min(at_once, n_episodes)) as rack:
-        policy = _policy(agent, rack)
+        policy = _policy(agent, rack, temperature)
         tasks = chosen.tasks()
         with Archive.open(folder / "archive", "a") as archive, _progress(n_episodes) as advance:
             episodes = play_all(
@@ -75,6 +80,7 @@ def evaluate(
                 on_end=advance,
             )
     settings = {"agent": agent, "suite": asdict(chosen), "repeats": repeats, "max_turn_tokens": max_turn_tokens}
+    settings |= {"seed": seed, "temperature": temperature}
     report = make_report(episodes, title=f"{agent} on {chosen.name}", policy=policy.name, settings=settings)
     write_report(report, folder)
     print_table(COLUMNS, report.rows(), n_left=2)
@@ -131,18 +137,26 @@ def _new_folder(out: Path | None, agent: str) -> Path:
     return folder
 
 
-def _policy(agent: str, rack: EnvRack) -> Policy:
-    """A scripted player, or the model of a checkpoint."""
+def _policy(agent: str, rack: EnvRack, temperature: float) -> Policy:
+    """A scripted player, or the model of a checkpoint.
+
+    Raises:
+        PolicyError: there is no such player or checkpoint, or what models need is not installed.
+    """
     from workgym.agents.policies.scripted import named_policy
 
     if not agent.startswith(_CHECKPOINT):
         return named_policy(rack.env(0), agent)
     path = Path(agent.removeprefix(_CHECKPOINT))
-    if not path.exists():
-        raise ValueError(f"no checkpoint {str(path)!r}: there is no such folder")
-    from workgym.agents.policies.model import open_policy
-
-    return open_policy(path)
+    if not path.is_dir():
+        raise PolicyError(f"no checkpoint {str(path)!r}: there is no such folder")
+    try:
+        from workgym.agents.engines.engine import SamplingParams
+        from workgym.agents.policies.model import open_policy
+    except ModuleNotFoundError as error:
+        raise PolicyError(f"a checkpoint needs {error.name}: pip install 'workgym[train]'") from error
+    params = SamplingParams(temperature=temperature or 1.0, greedy=temperature == 0)
+    return open_policy(path, params, max_rows=rack.n_envs)
 
 
 @contextmanager
