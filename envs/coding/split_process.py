@@ -30,7 +30,7 @@ SPLIT_SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=512, cpu
 _SOLUTION: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_solution()\n")
 _TESTS: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_tests()\n")
 
-_GRACE_S: Final = 5.0
+_GRACE_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,16 @@ def test_a_forging_function_pays_under_a_naive_grader(tmp_path: Path, humaneval:
     )
 
 
+@pytest.mark.parametrize("number", [32, 38, 50])
+def test_redefined_functions_of_the_prompt_pay_only_where_the_tests_use_them(
+    pool: SandboxPool, tmp_path: Path, humaneval: list[Task], number: int
+) -> None:
+    task = humaneval[number]
+    solution = hacked("prompt-functions", task)
+    assert pays_naively(tmp_path, solution=solution, test=task.hidden["test"], **task.public)
+    assert run_split_tests(pool, solution, humaneval_tests(task)).passed == 0
+
+
 def test_the_naive_grader_pays_reference_functions_and_not_stubs(tmp_path: Path, humaneval: list[Task]) -> None:
     for number in SAMPLE[:4]:
         task = humaneval[number]
