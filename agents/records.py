@@ -8,6 +8,7 @@ Most actions and observations of the steps stand in the messages as well: a step
 from __future__ import annotations
 
 import base64
+import binascii
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,8 +34,8 @@ _PLAIN: Final = (
 )  # fmt: skip
 _STEP: Final = ("action", "observation", "reward", "valid", "start", "stop", "finish", "policy_s", "env_s")
 _COST: Final = ("tokens_in", "tokens_out", "wall_s", "cpu_s", "money_usd")
-_INTEGERS: Final = (("|i1", "b"), ("|u1", "B"), ("<u2", "H"), ("<i4", "i"))
-_KINDS: Final = (*(kind for kind, _ in _INTEGERS), "|b1", "<f4", "<f8")
+_INTEGERS: Final = {"b": "|i1", "H": "<u2", "i": "<i4"}
+_KINDS: Final = (*_INTEGERS.values(), "|b1", "<f4", "<f8")
 _CHECK: Final = ("name", "score", "detail", "label", "breach")
 
 
@@ -53,10 +54,10 @@ def to_record(trajectory: Trajectory) -> dict[str, Any]:
     ]
     record["steps"] = _step_records(trajectory)
     record["row_starts"] = list(trajectory.row_starts)
-    record["ids"] = _pack_integers(trajectory.ids)
+    record["ids"] = _pack_integers(trajectory.ids, "Hi")
     record["action"] = _pack("|b1", bytes(trajectory.action))
     record["logp"] = _pack_floats(trajectory.logp)
-    record["version"] = _pack_integers(trajectory.version)
+    record["version"] = _pack_integers(trajectory.version, "bi")
     return record
 
 
@@ -196,14 +197,14 @@ def _read_part(record: Mapping[str, str]) -> Part:
 
 
 def _pack(kind: str, data: bytes) -> str:
-    return f"{kind}:{base64.b64encode(data).decode()}"
+    return f"{kind}:{binascii.b2a_base64(data, newline=False).decode()}"
 
 
-def _pack_integers(values: Sequence[int]) -> str:
-    """Integers in the narrowest of four types that holds them all."""
-    for kind, code in _INTEGERS:
+def _pack_integers(values: Sequence[int], codes: str) -> str:
+    """Integers in the first of some types that holds them all."""
+    for code in codes:
         with suppress(struct.error):  # out of range, found at the first such value
-            return _pack(kind, struct.pack(f"<{len(values)}{code}", *values))
+            return _pack(_INTEGERS[code], struct.pack(f"<{len(values)}{code}", *values))
     raise ArchiveError("a token id or a weight version is no integer of 32 bits")
 
 
