@@ -15,18 +15,17 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeVar
 
 import zstandard
 
-from workgym.agents.frames import compressor, decode_frame, scan_frames
+from workgym.agents.frame_index import FrameIndex
+from workgym.agents.frames import compressor, decode_frame
 from workgym.agents.index import Entry, Index
-from workgym.agents.records import check_schema, from_record, to_record
+from workgym.agents.records import from_record, to_record
 from workgym.agents.trajectory import Trajectory
 from workgym.agents.writer_lock import WriterLock
 from workgym.tasks.errors import ArchiveError
@@ -36,8 +35,6 @@ __all__ = ["FRAMES", "Archive", "Entry"]
 FRAMES: Final = "trajectories.jsonl.zst"
 _INDEX: Final = "index.sqlite"
 _LOCK: Final = "writer.lock"
-_TAIL: Final = 16
-_BATCH: Final = 256
 _MAX_RECORD_BYTES: Final = 1 << 30
 
 _T = TypeVar("_T")
@@ -60,10 +57,7 @@ class Archive:
         self._guard: Final = threading.RLock()
         self._local: Final = threading.local()
         self._pid: Final = os.getpid()
-        self._pending: list[Entry] = []
-        self._tail = b""
-        self._size = 0
-        self._index: Index | None = None
+        self._index: FrameIndex | None = None
         self._lock: WriterLock | None = None
         self._file = -1
 
@@ -104,13 +98,9 @@ class Archive:
         record = to_record(trajectory)
         frame = self._compress(trajectory.rollout_id, record)
         with self._guard:
-            self._require_writer()
-            self._write(frame)
-            self._pending.append(Entry.of(record, self._size, len(frame)))
-            self._size += len(frame)
-            self._tail = frame[-_TAIL:]
-            if len(self._pending) >= _BATCH:
-                self._using_index(self._flush)
+            index = self._require_writer()
+            self._write(frame, index.size)
+            index.note(Entry.of(record, index.size, len(frame)), frame)
 
     def sync(self) -> None:
         """Wait until everything appended so far survives a power failure."""
@@ -119,7 +109,7 @@ class Archive:
             os.fsync(self._file)
 
     def __len__(self) -> int:
-        return self._using_index(Index.count)
+        return self._ask(Index.count)
 
     def __iter__(self) -> Iterator[Trajectory]:
         return self.query()
@@ -142,7 +132,7 @@ class Archive:
         Raises:
             ArchiveError: no such filter.
         """
-        return self._using_index(lambda index: index.find(filters, prefix))
+        return self._ask(lambda index: index.find(filters, prefix))
 
     def get(self, rollout_id: str) -> Trajectory:
         """The trajectory of this id, or of the one id that begins so.
@@ -156,7 +146,7 @@ class Archive:
         if found:
             names = ", ".join(entry.rollout_id for entry in found[:5])
             raise ArchiveError(f"{len(found)} rollouts begin with {rollout_id!r}: {names}. Give more of the id.")
-        known = self._using_index(Index.rollout_ids)
+        known = self._ask(Index.rollout_ids)
         close = difflib.get_close_matches(rollout_id, known, n=3, cutoff=0.3) or known[:3]
         raise ArchiveError(
             f"no rollout {rollout_id!r} among the {len(known)} of {self.folder}. Nearest: {', '.join(close) or 'none'}."
@@ -183,10 +173,7 @@ class Archive:
     def close(self) -> None:
         """Write the index and give back the lock. Idempotent."""
         with self._guard:
-            if self._index is not None and self._pending and self._pid == os.getpid():
-                with suppress(sqlite3.Error):  # the index is a convenience: it catches up when next opened
-                    self._flush(self._index)
-            if self._index is not None:
+            if self._index is not None and self._pid == os.getpid():
                 self._index.close()
             if self._file >= 0:
                 os.close(self._file)
@@ -200,8 +187,6 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ---- writing
-
     def _open(self) -> None:
         path = self.folder / FRAMES
         if self.mode == "a":
@@ -210,15 +195,14 @@ class Archive:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         elif not path.is_file():
             raise ArchiveError(f"no archive in {self.folder}: it holds no {FRAMES}. {_archives_below(self.folder)}")
-        self._index = self._open_index()
-        self._using_index(self._catch_up)
+        self._index = FrameIndex(path, self.folder / _INDEX)
         if self.mode == "a":
-            self._cut_torn_frame()
+            self._cut_torn_frame(self._index.size)
 
-    def _cut_torn_frame(self) -> None:
+    def _cut_torn_frame(self, size: int) -> None:
         """Drop what a writer that was killed left of its last record: it was never acknowledged."""
-        if os.fstat(self._file).st_size > self._size:
-            os.ftruncate(self._file, self._size)
+        if os.fstat(self._file).st_size > size:
+            os.ftruncate(self._file, size)
         if self._durable:
             os.fsync(self._file)
             folder = os.open(self.folder, os.O_RDONLY)
@@ -242,13 +226,20 @@ class Archive:
             local = self._local.compressor = compressor(self._level)
         return local.compress(line)
 
-    def _require_writer(self) -> None:
-        if self._file < 0:
+    def _ask(self, ask: Callable[[Index], _T]) -> _T:
+        with self._guard:
+            if self._index is None:
+                raise ArchiveError(f"the archive {self.folder} is closed")
+            return self._index.use(ask)
+
+    def _require_writer(self) -> FrameIndex:
+        if self._file < 0 or self._index is None:
             raise ArchiveError(f"{self.folder} is not open for appending: use Archive.open(path, 'a')")
         if self._pid != os.getpid():
             raise ArchiveError(f"{self.folder} was opened by process {self._pid}; a forked child cannot append to it")
+        return self._index
 
-    def _write(self, frame: bytes) -> None:
+    def _write(self, frame: bytes, size: int) -> None:
         """One write for one frame; what a full disk leaves of it is taken back."""
         try:
             written = os.write(self._file, frame)
@@ -257,82 +248,8 @@ class Archive:
             if self._durable:
                 os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)
+            os.ftruncate(self._file, size)
             raise ArchiveError(f"cannot append to {self.folder / FRAMES}: {error}. Free space and go on.") from error
-
-    # ---- the index
-
-    def _using_index(self, use: Callable[[Index], _T]) -> _T:
-        """Use the index; where it turns out to be corrupt, build it again from the frames and use that."""
-        with self._guard:
-            if self._index is None:
-                raise ArchiveError(f"the archive {self.folder} is closed")
-            try:
-                self._refresh(self._index)
-                return use(self._index)
-            except sqlite3.Error:
-                self._index.close()
-                self._index = self._open_index(fresh=True)
-                self._catch_up(self._index)
-                return use(self._index)
-
-    def _refresh(self, index: Index) -> None:
-        """Bring the index up to what was appended, by this writer or, for a reader, by another process."""
-        if self.mode == "a":
-            self._flush(index)
-        elif (self.folder / FRAMES).stat().st_size != self._size:
-            self._catch_up(index)
-
-    def _open_index(self, fresh: bool = False) -> Index:
-        """The index of the folder, a new one where it is missing or broken, one in memory where none can be written."""
-        path = self.folder / _INDEX
-        if fresh:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-        try:
-            return Index(str(path))
-        except sqlite3.OperationalError:
-            return Index(":memory:")
-        except sqlite3.DatabaseError:
-            return Index(":memory:") if fresh else self._open_index(fresh=True)
-
-    def _catch_up(self, index: Index) -> None:
-        """Index the frames that it does not cover; all of them where it is not of this file."""
-        path = self.folder / FRAMES
-        covered, tail = index.covered()
-        if covered and _bytes_before(path, covered) != tail:
-            index.clear()
-            covered = 0
-        entries: list[Entry] = []
-        end = covered
-        for frame in scan_frames(path, covered):
-            entries.append(_entry(path, frame.offset, frame.size, frame.content))
-            end = frame.offset + frame.size
-        if entries:
-            index.add(entries, end, _bytes_before(path, end))
-        self._size = end
-
-    def _flush(self, index: Index) -> None:
-        if self._pending:
-            index.add(self._pending, self._size, self._tail)
-            self._pending = []
-
-
-def _bytes_before(path: Path, end: int) -> bytes:
-    with path.open("rb") as file:
-        start = max(0, end - _TAIL)
-        return os.pread(file.fileno(), end - start, start)
-
-
-def _entry(path: Path, offset: int, size: int, content: bytes) -> Entry:
-    try:
-        record = json.loads(content)
-        check_schema(record)
-        return Entry.of(record, offset, size)
-    except ArchiveError as error:
-        raise ArchiveError(f"{path}, byte {offset}: {error}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{path}, byte {offset}: no record of a trajectory ({error!r})") from error
 
 
 def _archives_below(folder: Path) -> str:

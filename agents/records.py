@@ -23,7 +23,7 @@ from workgym.envs.verify import Attempt, Check, Verdict
 from workgym.tasks.errors import ArchiveError
 from workgym.tasks.task import content_hash
 
-__all__ = ["SCHEMA", "fingerprint", "from_record", "to_record"]
+__all__ = ["SCHEMA", "check_schema", "fingerprint", "from_record", "to_record"]
 
 SCHEMA: Final = 1
 """Version of the record. A reader refuses a newer one; an older one is read for ever."""

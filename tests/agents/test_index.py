@@ -113,5 +113,5 @@ def test_a_reader_that_indexes_late_does_not_bring_back_what_was_superseded(tmp_
             writer.append(make_trajectory(2, rollout_id=old.rollout_id))
             assert len(writer) == 1
             assert reader._index is not None
-            reader._index.add([old], old.size, b"late")
+            reader._index.use(lambda index: index.add([old], old.size, b"late"))
         assert [one.seed for one in writer] == [2]
