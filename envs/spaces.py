@@ -7,8 +7,8 @@ milliseconds for a page of text. These check a length.
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, overload
 
 import gymnasium as gym
 from gymnasium.vector.utils.shared_memory import (
@@ -89,12 +89,45 @@ def _write(space: TextSpace, index: int, value: str, shared_memory: Any) -> None
 
 
 @read_from_shared_memory.register(TextSpace)
-def _read(space: TextSpace, shared_memory: Any, n: int = 1) -> tuple[str, ...]:
-    size = _LENGTH_BYTES + _UTF8_BYTES * space.max_chars
-    record = memoryview(shared_memory.get_obj()).cast("B")
-    texts = []
-    for start in range(0, n * size, size):
-        length = int.from_bytes(record[start : start + _LENGTH_BYTES], "little")
-        body = record[start + _LENGTH_BYTES : start + _LENGTH_BYTES + length]
-        texts.append(bytes(body).decode("utf-8", "surrogatepass"))
-    return tuple(texts)
+def _read(space: TextSpace, shared_memory: Any, n: int = 1) -> _SharedTexts:
+    return _SharedTexts(space, shared_memory, n)
+
+
+class _SharedTexts(Sequence[str]):
+    """The texts in shared memory as they are when looked at.
+
+    `AsyncVectorEnv` reads its memory once and expects a view that follows what the workers write, as an array would. Its
+    default is to hand out deep copies: those are plain tuples.
+    """
+
+    def __init__(self, space: TextSpace, shared_memory: Any, n: int) -> None:
+        self._size = _LENGTH_BYTES + _UTF8_BYTES * space.max_chars
+        self._memory = shared_memory
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(self._n)))
+        if not -self._n <= index < self._n:
+            raise IndexError(f"there are {self._n} texts and none at {index}")
+        record = memoryview(self._memory.get_obj()).cast("B")[index % self._n * self._size :]
+        length = int.from_bytes(record[:_LENGTH_BYTES], "little")
+        return bytes(record[_LENGTH_BYTES : _LENGTH_BYTES + length]).decode("utf-8", "surrogatepass")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, Sequence) else other)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    __hash__ = None  # type: ignore[assignment]

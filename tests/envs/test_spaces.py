@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import pickle
 from typing import Any
@@ -32,6 +33,18 @@ def test_a_shorter_text_replaces_a_longer_one_whole() -> None:
     write_to_shared_memory(space, 0, "a long text", memory)
     write_to_shared_memory(space, 0, "short", memory)
     assert read_from_shared_memory(space, memory, n=1) == ("short",)
+
+
+def test_what_was_read_follows_the_memory_and_its_copy_does_not() -> None:
+    space = TextSpace(50)
+    memory = create_shared_memory(space, n=2, ctx=multiprocessing)
+    view = read_from_shared_memory(space, memory, n=2)
+    write_to_shared_memory(space, 0, "first", memory)
+    before = copy.deepcopy(view)
+    write_to_shared_memory(space, 0, "second", memory)
+    assert (before, view[0], view[-2], view[:1], len(view)) == (("first", ""), "second", "second", ("second",), 2)
+    with pytest.raises(IndexError):
+        view[2]
 
 
 def test_a_text_space_checks_type_and_length() -> None:

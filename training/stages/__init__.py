@@ -1,0 +1,1 @@
+"""The stages of learning: one file each, that reads top to bottom."""

@@ -1,0 +1,151 @@
+"""Reinforcement learning from verified rewards: GRPO on whole episodes, with real execution.
+
+A step: draw tasks, play each several times, judge, compare the episodes of each task with one another, move the weights
+towards what did better, hand the new weights to the engine. The randomness of a step depends on the seed and the number of
+the step alone, so that a run can be taken up at any step.
+
+Source: arXiv 2402.03300 (GRPO), 2503.14476 (DAPO: clip-higher, token mean, constant groups dropped).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workgym.agents.play import play
+from workgym.agents.policies.model import ModelPolicy
+from workgym.agents.rack import EnvRack, Seat
+from workgym.agents.trajectory import Trajectory
+from workgym.tasks.source import TaskSource
+from workgym.training.advantage import GroupAdvantages, group_advantages
+from workgym.training.batch import Batch, make_batch
+from workgym.training.losses.policy import make_policy_loss
+from workgym.training.trainer import Trainer
+
+__all__ = ["RlvrPlan", "rlvr"]
+
+
+@dataclass(frozen=True, slots=True)
+class RlvrPlan:
+    """How much is practiced.
+
+    Attributes:
+        n_steps: steps; each plays `n_tasks * group_size` episodes.
+        n_tasks: tasks a step, of split "train".
+        group_size: episodes of each task.
+        level: difficulty of the tasks.
+        seed: decides tasks and noise.
+        clip_low, clip_high: bounds of the ratio of new to old probability, as distances from 1.
+        max_turn_tokens: tokens that one action may have.
+        shuffle_rewards: deal the rewards of a step out at random: a control from which nothing can be learned.
+    """
+
+    n_steps: int
+    n_tasks: int
+    group_size: int
+    level: int
+    seed: int
+    clip_low: float = 0.2
+    clip_high: float = 0.28
+    max_turn_tokens: int = 16
+    shuffle_rewards: bool = False
+
+
+def rlvr(
+    trainer: Trainer,
+    policy: ModelPolicy,
+    rack: EnvRack,
+    source: TaskSource,
+    plan: RlvrPlan,
+    *,
+    start: int = 0,
+    on_end: Callable[[Trajectory], None],
+    after_step: Callable[[int, Mapping[str, float]], None],
+) -> None:
+    """Practice, from step `start` to the last.
+
+    Args:
+        trainer: holds the model.
+        policy: plays with an engine that holds the same weights; gets the new ones after every step.
+        rack: the environments.
+        source: makes the tasks.
+        plan: how much.
+        start: steps that are done.
+        on_end: called with every episode as it ends.
+        after_step: called with the number of the step and its metrics.
+
+    Raises:
+        PolicyError: a number of the step is not finite; the weights are as before it.
+        SandboxError: the environments cannot run on this machine.
+    """
+    loss = make_policy_loss(plan.clip_low, plan.clip_high)
+    for step in range(start, plan.n_steps):
+        began_s = time.perf_counter()
+        seats = _seats(source, plan, step)
+        episodes = play(policy, rack, seats, max_turn_tokens=plan.max_turn_tokens, on_end=on_end)
+        played_s = time.perf_counter()
+        groups = _compare(episodes, plan, step)
+        metrics = _rewards(episodes) | groups.metrics()
+        if groups.kept:  # where no group has a difference, there is nothing to learn and the weights stay
+            metrics |= trainer.step(_batch(episodes, groups), loss)
+            policy.engine.publish(trainer.model.state_dict(), trainer.n_steps)
+        metrics |= {"time/generate": played_s - began_s, "time/train": time.perf_counter() - played_s}
+        after_step(step, metrics)
+
+
+def _seats(source: TaskSource, plan: RlvrPlan, step: int) -> list[Seat]:
+    """The episodes of a step: each task `group_size` times, each with noise of its own."""
+    rng = np.random.default_rng([plan.seed, step])
+    tasks = [source.sample(plan.level, rng, "train") for _ in range(plan.n_tasks)]
+    return [
+        Seat(f"rl/{step:05d}-{group:03d}-{member:02d}", task, seed=int(rng.integers(2**31)))
+        for group, task in enumerate(tasks)
+        for member in range(plan.group_size)
+    ]
+
+
+def _compare(episodes: Sequence[Trajectory], plan: RlvrPlan, step: int) -> GroupAdvantages:
+    """Each episode against the others of its task; where infrastructure failed, an episode leaves its group."""
+    rewards = np.array([episode.reward for episode in episodes])
+    if plan.shuffle_rewards:
+        rewards = np.random.default_rng([plan.seed, step, 1]).permutation(rewards)
+    return group_advantages(
+        rewards.tolist(),
+        [episode.valid for episode in episodes],
+        [i // plan.group_size for i in range(len(episodes))],
+        rollout_ids=[episode.rollout_id for episode in episodes],
+    )
+
+
+def _batch(episodes: Sequence[Trajectory], groups: GroupAdvantages) -> Batch:
+    """The rows of the episodes to learn from; the rows of one episode share its advantage."""
+    rows = [
+        (row, advantage, episodes[i].rollout_id)
+        for i, advantage in zip(groups.kept, groups.advantages, strict=True)
+        for row in episodes[i].rows()
+    ]
+    return make_batch(
+        [row for row, _, _ in rows],
+        advantages=[advantage for _, advantage, _ in rows],
+        rollout_ids=[rollout_id for _, _, rollout_id in rows],
+    )
+
+
+def _rewards(episodes: Sequence[Trajectory]) -> dict[str, float]:
+    """Means over the episodes whose reward counts, by domain and level, and what the others failed of."""
+    metrics: dict[str, float] = {}
+    valid = [episode for episode in episodes if episode.valid]
+    for domain, level in sorted({(episode.domain, episode.level) for episode in valid}):
+        of_level = [episode for episode in valid if (episode.domain, episode.level) == (domain, level)]
+        metrics[f"reward/{domain}/{level}"] = float(np.mean([episode.reward for episode in of_level]))
+        metrics[f"success/{domain}/{level}"] = float(np.mean([episode.success for episode in of_level]))
+    for episode in episodes:
+        if not episode.valid:
+            name = f"invalid/{episode.end_reason or 'unknown'}"
+            metrics[name] = metrics.get(name, 0.0) + 1
+    metrics["turns"] = float(np.mean([len(episode.steps) for episode in episodes]))
+    metrics["drift/splits"] = float(sum(episode.n_splits for episode in episodes))
+    return metrics
