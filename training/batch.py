@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from workgym.agents.trajectory import Row
+from workgym.agents.trajectory import Row, Trajectory
 from workgym.tasks.errors import PolicyError
 
-__all__ = ["Batch", "make_batch"]
+__all__ = ["Batch", "episode_batch", "make_batch"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,3 +137,32 @@ def make_batch(
         torch.from_numpy(version),
         tuple(rollout_ids) if rollout_ids is not None else tuple(map(str, range(n))),
     )
+
+
+def episode_batch(
+    trajectories: Sequence[Trajectory], advantages: Sequence[float], *, weigh: Literal["tokens", "episodes"] = "tokens"
+) -> Batch:
+    """Lay out episodes as tensors; all rows of an episode share its advantage.
+
+    Args:
+        trajectories: that the model played.
+        advantages: of each.
+        weigh: "tokens": every sampled token weighs the same (DAPO); "episodes": every episode does (GRPO's mean of means).
+
+    Raises:
+        PolicyError: nothing was sampled, or the lists differ in length.
+    """
+    if len(trajectories) != len(advantages):
+        raise PolicyError(f"{len(advantages)} advantages for {len(trajectories)} episodes")
+    rows: list[Row] = []
+    of_row: list[float] = []
+    weights: list[float] = []
+    names: list[str] = []
+    for trajectory, advantage in zip(trajectories, advantages, strict=True):
+        n_sampled = max(1, sum(trajectory.action))
+        for row in trajectory.rows():
+            rows.append(row)
+            of_row.append(advantage)
+            weights.append(1.0 if weigh == "tokens" else 1.0 / n_sampled)
+            names.append(trajectory.rollout_id)
+    return make_batch(rows, advantages=of_row, weights=weights, rollout_ids=names)
