@@ -16,10 +16,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, SupportsFloat
 
+from workgym.agents.clock import cpu_seconds
 from workgym.agents.message import message
 from workgym.agents.policy import Conversation, Policy, Turn
 from workgym.agents.rack import AnyEnv, EnvRack, Seat, env_recipe
-from workgym.agents.trajectory import Cost, Step, Trajectory, Versions
+from workgym.agents.trajectory import Step, Trajectory, Versions
 from workgym.envs.env import WorkEnv
 from workgym.envs.verify import Verdict
 from workgym.tasks.errors import PolicyError
@@ -41,7 +42,6 @@ class _Result:
     info: dict[str, Any]
     valid: bool
     env_s: float
-    cpu_s: float
 
 
 @dataclass(slots=True)
@@ -94,8 +94,9 @@ def play(
     running: list[_Slot] = []
     with _forgetting(policy, running):
         while waiting or running:
+            began_cpu_s = cpu_seconds()
             _fill(rack, running, waiting, policy_name or policy.name)
-            for slot in _wave(policy, rack, running, max_turn_tokens):
+            for slot in _wave(policy, rack, running, max_turn_tokens, began_cpu_s):
                 played[slot.order] = slot.trajectory
                 if on_end is not None:
                     on_end(slot.trajectory)
@@ -127,7 +128,7 @@ def _fill(rack: EnvRack, running: list[_Slot], waiting: deque[tuple[int, Seat]],
 
 def _start(place: int, numbered: tuple[int, Seat], env: AnyEnv, policy_name: str) -> _Slot:
     order, seat = numbered
-    began_s, began_cpu_s = time.monotonic(), time.thread_time()
+    began_s = time.monotonic()
     observation, info = env.reset(seed=seat.seed, options={"task": seat.task})
     inner = env.unwrapped
     if not isinstance(inner, WorkEnv):
@@ -149,7 +150,6 @@ def _start(place: int, numbered: tuple[int, Seat], env: AnyEnv, policy_name: str
         policy=policy_name,
         messages=list(opening),
         versions=Versions(domain.source.version, _own_version(), domain.version),
-        cost=Cost(cpu_s=time.thread_time() - began_cpu_s),
     )
     conversation = Conversation(trajectory, inner.tools_schema(), opening, text, info, inner)
     return _Slot(place, order, env, conversation, task.budget, began_s)
@@ -158,21 +158,25 @@ def _start(place: int, numbered: tuple[int, Seat], env: AnyEnv, policy_name: str
 # ---- one wave
 
 
-def _wave(policy: Policy, rack: EnvRack, running: list[_Slot], max_turn_tokens: int) -> list[_Slot]:
-    """Take one turn in every conversation; take those that ended out of `running` and return them."""
+def _wave(policy: Policy, rack: EnvRack, running: list[_Slot], max_turn_tokens: int, began_cpu_s: float) -> list[_Slot]:
+    """Take one turn in every conversation; take those that ended out of `running` and return them.
+
+    The CPU that the wave took, sandboxes included, is shared evenly: who used how much of it cannot be told apart.
+    """
     for slot in running:
         slot.conversation.max_tokens = _tokens_left(slot, max_turn_tokens)
-    began_s, began_cpu_s = time.monotonic(), time.process_time()
+    began_s = time.monotonic()
     turns = policy.act([slot.conversation for slot in running])
-    policy_s, policy_cpu_s = time.monotonic() - began_s, time.process_time() - began_cpu_s
+    policy_s = time.monotonic() - began_s
     if len(turns) != len(running):
         raise PolicyError(f"policy {policy.name!r} took {len(turns)} turns in {len(running)} conversations")
     for slot, turn in zip(running, turns, strict=True):
         _hear(slot.trajectory, turn)
-        slot.trajectory.cost.cpu_s += policy_cpu_s / len(running)
     results = list(rack.threads.map(_answer, running, turns))
+    cpu_s = (cpu_seconds() - began_cpu_s) / len(running)
     ended = []
     for slot, turn, result in zip(running, turns, results, strict=True):
+        slot.trajectory.cost.cpu_s += cpu_s
         _record(slot, turn, result, policy_s)
         if result.ended:
             _conclude(slot)
@@ -201,7 +205,7 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     A budget that is used up after the turn ends the episode as well: what stands is judged, and the turn is answered by
     what the step and the end say together.
     """
-    began_s, began_cpu_s = time.monotonic(), time.thread_time()
+    began_s = time.monotonic()
     inner = slot.conversation.env
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
     if turn.finish == "length" and not turn.ids and not turn.tokens_out:
@@ -220,7 +224,6 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
         info,
         valid,
         time.monotonic() - began_s,
-        time.thread_time() - began_cpu_s,
     )
 
 
@@ -242,7 +245,6 @@ def _record(slot: _Slot, turn: Turn, result: _Result, policy_s: float) -> None:
             env_s=result.env_s,
         )
     )
-    trajectory.cost.cpu_s += result.cpu_s
     answer = message("tool", text)
     trajectory.messages += [message("assistant", turn.text), answer]
     conversation.unread = [answer]

@@ -99,7 +99,7 @@ def test_a_trajectory_says_what_was_asked_done_and_judged() -> None:
     assert one.task_hash == toy_domain.ToyTasks().load("toy/2/21").content_hash()
     assert (one.versions.task, one.versions.verifier) == ("toy-1", "verifier-1")
     assert one.cost.wall_s > 0
-    assert one.cost.cpu_s > 0
+    assert one.cost.cpu_s >= 0
 
 
 def test_an_action_that_could_not_be_carried_out_is_marked(rack: EnvRack) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from workgym.agents.archive import FRAMES, Archive
+from workgym.agents.clock import cpu_seconds
 from workgym.agents.evaluate import evaluate
 from workgym.agents.frames import scan_frames
 from workgym.agents.policies.scripted import named_policy
@@ -57,6 +59,14 @@ def test_only_the_oracle_is_paid(rack: EnvRack, tasks: list[Task], name: str) ->
     episodes = played(rack, name, tasks)
     assert all(one.valid for one in episodes)
     assert {one.success for one in episodes} == {name == "oracle"}
+
+
+def test_the_cost_of_episodes_is_the_cpu_that_was_used_sandboxes_included(rack: EnvRack, tasks: list[Task]) -> None:
+    before = cpu_seconds(), time.process_time()
+    episodes = played(rack, "oracle", tasks * 3)
+    used, own = cpu_seconds() - before[0], time.process_time() - before[1]
+    assert sum(one.cost.cpu_s for one in episodes) == pytest.approx(used, rel=0.2, abs=0.05)
+    assert used > own + 0.05  # most is used by the sandboxes
 
 
 @pytest.mark.parametrize("name", PLAYERS)
