@@ -22,7 +22,7 @@ from workgym.tasks.errors import SandboxError, WorkgymError
 __all__ = ["COMMANDS", "app", "command_of", "main"]
 
 COMMANDS: Final = {
-    "list": ("workgym.commands.listing:list_names", "Show environments, levels, players and recipes."),
+    "list": ("workgym.commands.listing:list_names", "Show environments, levels, players, suites and recipes."),
     "train": ("workgym.commands.train:train", "Run a training recipe, or go on with a run that was stopped."),
     "eval": ("workgym.commands.evaluate:evaluate", "Measure what a policy can do, and what it costs."),
     "archive": ("workgym.commands.archive:app", "Look into archived episodes, and judge them again."),

@@ -94,6 +94,12 @@ def test_list_shows_the_recipes(run):
     assert "quickstart" in [row["recipe"] for row in json.loads(out)["recipes"]]
 
 
+def test_list_shows_the_suites(run):
+    _, out, _ = run("list", "suites", "--json")
+
+    assert "coding-expression" in [row["suite"] for row in json.loads(out)["suites"]]
+
+
 def test_list_as_a_table_shows_the_same_names(run):
     code, out, _ = run("list")
 

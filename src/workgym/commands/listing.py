@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
@@ -18,17 +17,17 @@ from workgym.tasks.naming import unknown_name
 
 __all__ = ["list_names"]
 
-_SECTIONS: Final = ("environments", "players", "recipes")
+_SECTIONS: Final = ("environments", "players", "suites", "recipes")
 
 
 def list_names(
     what: Annotated[str, typer.Argument(help=f"One of: {', '.join(_SECTIONS)}. All of them if left out.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show environments with their domains, families and levels; the scripted players of each; and training recipes."""
+    """Show environments with their domains, families and levels; the scripted players of each; suites; recipes."""
     if what and what not in _SECTIONS:
         raise ValueError(unknown_name("list", what, _SECTIONS))
-    look = {"environments": _environments, "players": _players, "recipes": _recipes}
+    look = {"environments": _environments, "players": _players, "suites": _suites, "recipes": _recipes}
     shown = {section: look[section]() for section in _SECTIONS if what in ("", section)}
     if as_json:
         print(json.dumps(shown, indent=2))
@@ -65,17 +64,22 @@ def _players() -> list[dict[str, Any]]:
 def _recipes() -> list[dict[str, Any]]:
     from workgym.recipes import RECIPES
 
-    return [{"recipe": name, "does": _first_line(recipe)} for name, recipe in RECIPES.items()]
+    return [{"recipe": name, "what it does": recipe.summary} for name, recipe in RECIPES.items()]
+
+
+def _suites() -> list[dict[str, Any]]:
+    from workgym.benchmarks.suite import SUITES
+
+    return [
+        {"suite": name, "id": suite.env_id, "levels": list(suite.levels), "tasks a level": suite.n_tasks}
+        for name, suite in SUITES.items()
+    ]
 
 
 def _worlds() -> dict[str, WorkEnv]:
     """One environment of each id; making one starts nothing."""
     made = {env_id: gym.make(env_id).unwrapped for env_id in ENTRY_POINTS}
     return {env_id: world for env_id, world in made.items() if isinstance(world, WorkEnv)}
-
-
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
 def _show(section: str, rows: Sequence[Mapping[str, Any]]) -> None:
