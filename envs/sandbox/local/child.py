@@ -31,12 +31,13 @@ _MIB = 1 << 20
 
 
 class Limits:
-    """What a run may use, and the filter it is put under."""
+    """What a run may use, the filter it is put under, and the links in its workspace."""
 
-    def __init__(self, config: dict[str, Any], baseline_bytes: int, program: bytes) -> None:
-        self.filter = program
+    def __init__(self, config: dict[str, Any], baseline_bytes: int, links: dict[str, str]) -> None:
+        self.filter = bytes.fromhex(config["filter"])
+        self.links = list(links.items())
         self.loopback = config["network"] == "loopback"
-        self.tmpfs = f"mode=0700,size={config['disk_mb']}m,nr_inodes={config['n_inodes'] + 1}"
+        self.tmpfs = f"mode=0700,size={config['disk_mb']}m,nr_inodes={config['n_inodes'] + 1 + len(links)}"
         cpu_s = int(config["cpu_s"]) + 2  # a backstop in whole seconds; the supervisor measures the limit itself
         memory = baseline_bytes + config["memory_mb"] * _MIB
         wanted = {
@@ -101,6 +102,8 @@ def _isolate(limits: Limits, user: int | None) -> None:
     if limits.loopback:
         kernel.raise_loopback()
     os.chdir(namespaces.WORKSPACE)
+    for name, target in limits.links:
+        os.symlink(target, name)
     _offer_to_the_oom_killer()
     if user is None:
         kernel.capability_bounding_clear()

@@ -20,6 +20,7 @@ NOBODY = 65534
 
 _CAP_SYS_ADMIN = 21
 _OLD = "/.host"
+_SHELF = "/.shown"  # for what lies below /tmp, which is a link to the workspace
 _HIGH_IDS = 1 << 30
 _SLOTS = 256
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -98,12 +99,15 @@ def user_ids(unique: int) -> list[int]:
     return list(range(first, min(first + _SLOTS, end)))
 
 
-def build_root(visible: list[str], hidden: list[str]) -> None:
+def build_root(visible: list[str], hidden: list[str]) -> dict[str, str]:
     """Make a new root: read-only views of the system and the interpreter, each at its own path, and nothing else.
 
     Args:
         visible: folders to show beside the system's.
         hidden: folders below those to cover with emptiness.
+
+    Returns:
+        Links that every fresh workspace needs, name -> target: none, unless the interpreter lives below /tmp.
 
     Raises:
         Denied: the kernel refused.
@@ -133,6 +137,8 @@ def build_root(visible: list[str], hidden: list[str]) -> None:
         kernel.unmount(_OLD)
         os.rmdir(_OLD)
         kernel.lock_tree("/", _READ_ONLY, recursive=False)
+        shelf = f"{_SHELF}/tmp"
+        return {name: f"{shelf}/{name}" for name in os.listdir(shelf)} if os.path.isdir(shelf) else {}
     except OSError as error:
         raise Denied(step, error) from error
 
@@ -191,13 +197,20 @@ def _show(paths: list[str], roots: list[str]) -> list[str]:
         if not _covered(real, roots):
             _bind_read_only(real, real)
             roots.append(real)
-        if path != real and not _covered(path, roots) and not os.path.lexists(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            os.symlink(real, path)
+        place = _place(path)
+        if path != real and not _covered(path, roots) and not os.path.lexists(place):
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.symlink(real, place)
     return roots
 
 
-def _bind_read_only(host: str, target: str) -> None:
+def _place(path: str) -> str:
+    """Where a host's path is laid down in our root."""
+    return _SHELF + path if path.startswith("/tmp/") else path
+
+
+def _bind_read_only(host: str, path: str) -> None:
+    target = _place(path)
     if os.path.isdir(_OLD + host):
         os.makedirs(target, exist_ok=True)
     else:
@@ -209,8 +222,9 @@ def _bind_read_only(host: str, target: str) -> None:
 
 def _hide(paths: list[str], roots: list[str]) -> None:
     for path in paths:
-        if _covered(path, roots) and os.path.isdir(path):
-            kernel.mount("tmpfs", path, _READ_ONLY, "mode=0555,size=4k,nr_inodes=1")
+        place = _place(path)
+        if _covered(path, roots) and os.path.isdir(place):
+            kernel.mount("tmpfs", place, _READ_ONLY, "mode=0555,size=4k,nr_inodes=1")
 
 
 def _lay_files() -> None:
@@ -238,7 +252,5 @@ def _lay_devices() -> None:
 
 
 def _lay_workspace() -> None:
-    """/tmp is the workspace too, unless the interpreter itself lives below /tmp."""
     os.mkdir(WORKSPACE)
-    if not os.path.lexists("/tmp"):
-        os.symlink(WORKSPACE, "/tmp")
+    os.symlink(WORKSPACE, "/tmp")

@@ -90,7 +90,7 @@ def _say(control: socket.socket, answer: dict[str, Any]) -> None:
 
 
 def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
-    namespaces.build_root(config["visible"], config["hidden"])
+    links = namespaces.build_root(config["visible"], config["hidden"])
     if admin:
         kernel.capability_bounding_clear()
     sys.path += config["site"]
@@ -101,7 +101,7 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     os.environ.update(config["env"])
     with open("/proc/self/statm") as file:
         baseline = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    limits = child.Limits(config, baseline, bytes.fromhex(config["filter"]))
+    limits = child.Limits(config, baseline, links)
     child.settle()
     return limits
 
@@ -170,6 +170,7 @@ class _Zygote:
             return
         if pid == 0:
             child.become(self._limits, user, memoryview(self._buffer)[1:size], [stdin, stdout, stderr, *rest], line)
+        self._buffer[:size] = bytes(size)  # a child sees our memory: it must not find its predecessor's program there
         for descriptor in files[1:]:
             os.close(descriptor)
         run = _Run(pid, pidfd, line, user)

@@ -1,0 +1,233 @@
+"""What a program must not reach. Each attempt is also made by a free process, where it must succeed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from workgym.envs.sandbox.local.pool import LocalPool
+from workgym.envs.sandbox.protocol import Sandbox
+from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
+
+LONG_S = 30.0
+
+
+def outcome(box: Sandbox, source: str) -> str:
+    """What a program printed in the sandbox."""
+    result = box.exec(PythonCode(source), timeout_s=LONG_S)
+    assert result.status == "ok", result.stderr.decode()
+    return result.stdout.decode().strip()
+
+
+def free(source: str) -> str:
+    """What it printed in a plain process."""
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def attempt(statement: str) -> str:
+    """A program that prints whether a statement succeeds."""
+    lines = "\n    ".join(statement.splitlines())
+    return f"import os, socket\ntry:\n    {lines}\n    print('done')\nexcept OSError as error:\n    print(error.errno)"
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    path = tmp_path / "canary"
+    path.write_text("secret")
+    return path
+
+
+def test_a_file_of_the_host_cannot_be_read(box: Sandbox, canary: Path) -> None:
+    source = attempt(f"open({str(canary)!r}).read()")
+    assert free(source) == "done"
+    assert outcome(box, source) == "2"
+
+
+def test_a_file_of_the_host_cannot_be_read_through_proc(box: Sandbox, canary: Path) -> None:
+    source = attempt(f"open('/proc/self/root{canary}').read()")
+    assert free(source) == "done"
+    assert outcome(box, source) == "2"
+
+
+@pytest.mark.parametrize("path", ["/etc/shadow", "/root/.ssh", "/var/run/docker.sock", "/home", "/var", "/sys", "/run"])
+def test_places_where_secrets_lie_do_not_exist(box: Sandbox, path: str) -> None:
+    assert outcome(box, f"import os; print(os.path.exists({path!r}))") == "False"
+
+
+def test_the_source_of_this_suite_is_not_there(box: Sandbox) -> None:
+    import workgym
+
+    assert workgym.__file__ is not None
+    source = f"import os; print(os.path.exists({workgym.__file__!r}))"
+    assert free(source) == "True"
+    assert outcome(box, source) == "False"
+
+
+@pytest.mark.parametrize("path", ["/new", "/usr/new", "/etc/passwd", sys.base_prefix + "/new", "/dev/new"])
+def test_nothing_outside_the_workspace_can_be_written(box: Sandbox, path: str) -> None:
+    assert outcome(box, attempt(f"open({path!r}, 'a')")) in ("13", "30")
+
+
+def test_the_hosts_open_descriptors_are_not_there(box: Sandbox) -> None:
+    held, other = os.pipe()
+    os.set_inheritable(held, True)
+    source = "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')))"
+    seen = outcome(box, source)
+    os.close(held)
+    os.close(other)
+    assert seen == "[0, 1, 2]"
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(16)
+        yield server.getsockname()[1]
+
+
+def test_a_tcp_port_of_the_host_cannot_be_reached(box: Sandbox, listener: int) -> None:
+    source = attempt(f"socket.create_connection(('127.0.0.1', {listener}), timeout=5).close()")
+    assert free(source) == "done"
+    assert outcome(box, source) == "1"
+
+
+def test_a_program_with_loopback_reaches_itself_and_not_the_host(
+    open_local: Callable[[SandboxSpec], LocalPool], listener: int
+) -> None:
+    serve = "server = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(server.getsockname()).close()"
+    with open_local(SandboxSpec(network="loopback")).lease() as box:
+        assert outcome(box, attempt(serve)) == "done"
+        assert outcome(box, attempt(f"socket.create_connection(('127.0.0.1', {listener}), timeout=5)")) == "111"
+        assert outcome(box, attempt("socket.create_connection(('192.0.2.1', 80), timeout=5)")) == "101"
+        assert outcome(box, attempt("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)")) == "1"
+
+
+def test_an_abstract_socket_of_the_host_cannot_be_reached(box: Sandbox) -> None:
+    name = f"\0workgym-test-{os.getpid()}"
+    source = attempt(f"socket.socket(socket.AF_UNIX).connect({name!r})")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(name)
+        server.listen(4)
+        assert free(source) == "done"
+        assert outcome(box, source) == "1"
+
+
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK", "AF_PACKET", "AF_VSOCK"])
+@pytest.mark.parametrize("kind", ["SOCK_STREAM", "SOCK_DGRAM", "SOCK_RAW"])
+def test_no_socket_can_be_made(box: Sandbox, family: str, kind: str) -> None:
+    assert outcome(box, attempt(f"socket.socket(socket.{family}, socket.{kind})")) == "1"
+
+
+def test_a_pair_of_sockets_can_be_made(box: Sandbox) -> None:
+    assert outcome(box, "import asyncio\nasync def f(): return 'done'\nprint(asyncio.run(f()))") == "done"
+
+
+def test_only_the_programs_own_processes_are_visible(box: Sandbox) -> None:
+    source = "import os; print(sorted(n for n in os.listdir('/proc') if n.isdigit()))"
+    assert outcome(box, source) == "['1']"
+
+
+def test_a_process_of_the_host_cannot_be_signalled(box: Sandbox) -> None:
+    source = attempt(f"os.kill({os.getpid()}, 0)")
+    assert free(source) == "done"
+    assert outcome(box, source) == "3"
+
+
+def test_killing_everyone_kills_nobody_else(pool: LocalPool) -> None:
+    with pool.lease() as one, pool.lease() as other:
+        bystander = one.start(PythonCode("import sys; sys.stdin.read(); print('alive')"))
+        outcome(other, attempt("os.kill(-1, 9)"))
+        assert bystander.wait(LONG_S).stdout == b"alive\n"
+
+
+def test_two_runs_do_not_see_each_others_files_and_processes(pool: LocalPool) -> None:
+    hold = "import os, sys; open('mine', 'w').close(); os.write(3, b'ready\\n'); sys.stdin.read()"
+    with pool.lease() as one, pool.lease() as other:
+        process = one.start(PythonCode(hold), channel=True)
+        assert process.receive(LONG_S) == b"ready"
+        seen = outcome(other, "import os; print(os.path.exists('mine'), sum(n.isdigit() for n in os.listdir('/proc')))")
+        process.wait(LONG_S)
+    assert seen == "False 1"
+
+
+CALLS = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+def call(function, *arguments):
+    ctypes.set_errno(0)
+    return 0 if getattr(libc, function)(*arguments) >= 0 else ctypes.get_errno()
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(f"call('unshare', {flag:#x})" for flag in (0x20000, 0x10000000, 0x20000000, 0x40000000)),
+        "call('setns', 0, 0)",
+        "call('mount', b'tmpfs', b'/workspace', b'tmpfs', 0, None)",
+        "call('umount2', b'/proc', 2)",
+        "call('chroot', b'.')",
+        "call('ptrace', 0, 0, 0, 0)",
+        "call('process_vm_readv', 1, None, 0, None, 0, 0)",
+        "call('syscall', 425, 1, None)",  # io_uring_setup
+        "call('syscall', 438, 0, 0, 0)",  # pidfd_getfd
+        "call('sethostname', b'x', 1)",
+        "call('clock_settime', 0, ctypes.byref((ctypes.c_long * 2)(0, 0)))",
+        "call('personality', 0)",
+        "call('shmget', 0, 4096, 0o1600)",
+    ],
+)
+def test_a_system_call_that_could_open_a_wall_is_refused(box: Sandbox, call: str) -> None:
+    assert outcome(box, f"{CALLS}\nprint({call})") == "1"
+
+
+def test_a_process_cannot_be_cloned_into_a_namespace(box: Sandbox) -> None:
+    number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+    source = f"{CALLS}\nprint(call('syscall', {number}, 0x10000000 | 17, None, None, None, None), call('syscall', 435, None, 0))"
+    assert outcome(box, source) == "1 38"
+
+
+def test_a_program_has_no_privilege_and_can_get_none(box: Sandbox) -> None:
+    fields = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp")
+    source = "print(open('/proc/self/status').read())"
+    status = dict(line.split(":\t", 1) for line in outcome(box, source).splitlines() if ":\t" in line)
+    assert [int(status[name], 16) for name in fields] == [0, 0, 0, 0, 0, 1, 2]
+    assert "0" not in status["Uid"].split()
+
+
+def test_a_setuid_program_gives_nothing(box: Sandbox) -> None:
+    source = "import subprocess; print(subprocess.run(['su', '-c', 'id -u'], capture_output=True, text=True).stdout)"
+    assert outcome(box, source) == ""
+
+
+SEARCH = """
+import re
+found = set()
+for line in open('/proc/self/maps'):
+    span, mode = line.split()[:2]
+    low, high = (int(end, 16) for end in span.split('-'))
+    if mode.startswith('rw'):
+        with open('/proc/self/mem', 'rb', buffering=0) as memory:
+            memory.seek(low)
+            found |= set(re.findall(b'PREFIX-([0-9a-f]{16})', memory.read(high - low)))
+print(sorted(found))
+"""
+
+
+def test_a_program_finds_nothing_of_its_predecessor_in_memory(pool: LocalPool) -> None:
+    with pool.lease() as one, pool.lease() as other:
+        outcome(one, f"# {os.urandom(20_000).hex()} PREFIX-{os.urandom(8).hex()}")
+        assert outcome(other, SEARCH) == "[]"
+
+
+def test_the_search_of_memory_finds_what_is_there(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    secret = os.urandom(8).hex()
+    with open_local(SandboxSpec(warm_modules=(("warm", f"HELD = 'PREFIX-{secret}'"),))).lease() as box:
+        assert outcome(box, SEARCH) == f"[b'{secret}']"

@@ -1,0 +1,343 @@
+"""What every backend promises to whoever runs a program."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+
+import pytest
+
+from workgym.envs.sandbox.local.pool import LocalPool
+from workgym.envs.sandbox.protocol import Sandbox
+from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
+from workgym.tasks.errors import SandboxError
+
+LONG_S = 30.0
+ECHO = "import os, sys\nfor line in sys.stdin: os.write(3, line.upper().encode())"
+
+
+def run(box: Sandbox, source: str, *, stdin: bytes = b"", channel: bool = False) -> ExecResult:
+    return box.exec(PythonCode(source), stdin=stdin, timeout_s=LONG_S, channel=channel)
+
+
+def test_what_a_program_prints_comes_back_apart(box: Sandbox) -> None:
+    result = run(box, "import sys\nprint('out')\nprint('err', file=sys.stderr)")
+    assert (result.status, result.exit_code, result.stdout, result.stderr) == ("ok", 0, b"out\n", b"err\n")
+
+
+def test_output_is_bytes_and_stays_as_it_was(box: Sandbox) -> None:
+    result = run(box, r"import os; os.write(1, b'\xff\x00\x1b[31m\r\n')")
+    assert result.stdout == b"\xff\x00\x1b[31m\r\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "code"),
+    [
+        ("pass", "ok", 0),
+        ("import sys; sys.exit()", "ok", 0),
+        ("import sys; sys.exit(0)", "ok", 0),
+        ("import sys; sys.exit(3)", "nonzero", 3),
+        ("import sys; sys.exit('no')", "nonzero", 1),
+        ("import os; os._exit(7)", "nonzero", 7),
+        ("1 / 0", "nonzero", 1),
+        ("syntax error", "nonzero", 1),
+        ("print(1)\0", "nonzero", 1),
+        ("raise KeyboardInterrupt", "nonzero", 1),
+        ("import sys, threading; threading.Thread(target=sys.exit, args=(5,)).start()", "ok", 0),
+    ],
+)
+def test_an_exit_code_decides_the_status(box: Sandbox, source: str, status: str, code: int) -> None:
+    result = run(box, source)
+    assert (result.status, result.exit_code, result.signal) == (status, code, 0)
+
+
+def test_a_crash_is_a_signal(box: Sandbox) -> None:
+    result = run(box, "import ctypes; ctypes.string_at(0)")
+    assert (result.status, result.exit_code, result.signal) == ("signal", -1, 11)
+
+
+def test_an_abort_is_a_signal(box: Sandbox) -> None:
+    assert run(box, "import os; os.abort()").status == "signal"
+
+
+def test_a_traceback_shows_the_programs_own_lines_and_nothing_of_ours(box: Sandbox) -> None:
+    error = run(box, "def f():\n    return 1 / 0\nf()").stderr.decode()
+    assert error.startswith('Traceback (most recent call last):\n  File "<program>", line 3, in <module>\n    f()\n')
+    assert error.endswith("ZeroDivisionError: division by zero\n")
+    assert "workgym" not in error
+
+
+def test_a_program_is_main(box: Sandbox) -> None:
+    source = "import pickle\nclass A: pass\nprint(__name__, type(pickle.loads(pickle.dumps(A()))) is A)"
+    assert run(box, source).stdout == b"__main__ True\n"
+
+
+def test_what_runs_at_exit_runs(box: Sandbox) -> None:
+    assert run(box, "import atexit; atexit.register(print, 'late'); print('early')").stdout == b"early\nlate\n"
+
+
+def test_a_thread_that_still_runs_is_waited_for(box: Sandbox) -> None:
+    source = "import threading, time\ndef f(): time.sleep(0.05); print('done')\nthreading.Thread(target=f).start()"
+    assert run(box, source).stdout == b"done\n"
+
+
+def test_a_program_larger_than_a_message_runs(box: Sandbox) -> None:
+    assert run(box, "#" + "x" * 1_000_000 + "\nprint('end')").stdout == b"end\n"
+
+
+def test_stdin_is_read_to_its_end(box: Sandbox) -> None:
+    data = os.urandom(1 << 20)
+    source = "import sys, hashlib; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())"
+    assert run(box, source, stdin=data).stdout.decode().strip() == hashlib.sha256(data).hexdigest()
+
+
+def test_without_stdin_there_is_nothing_to_read(box: Sandbox) -> None:
+    assert run(box, "import sys; print(repr(sys.stdin.read()))").stdout == b"''\n"
+
+
+def test_stdin_that_is_never_read_does_not_hang(box: Sandbox) -> None:
+    assert run(box, "print('done')", stdin=bytes(10 << 20)).stdout == b"done\n"
+
+
+def test_the_channel_is_apart_from_stdout(box: Sandbox) -> None:
+    source = "import os\nprint('public')\nos.write(int(os.environ['WORKGYM_CHANNEL']), b'private')"
+    result = run(box, source, channel=True)
+    assert (result.stdout, result.channel) == (b"public\n", b"private")
+
+
+def test_without_a_channel_there_is_no_fourth_descriptor(box: Sandbox) -> None:
+    assert run(box, "import os; os.write(3, b'x')").stderr.endswith(b"OSError: [Errno 9] Bad file descriptor\n")
+
+
+def test_output_beyond_the_cap_is_dropped_and_counted(box: Sandbox) -> None:
+    result = run(box, "import sys; sys.stdout.write('a' * 20_000); sys.stderr.write('b' * 20_000)")
+    assert (len(result.stdout), len(result.stderr)) == (16 << 10, 16 << 10)
+    assert result.truncated_bytes == 2 * (20_000 - (16 << 10))
+    assert result.status == "ok"
+
+
+def test_no_variable_of_the_host_reaches_a_program(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "canary")
+    assert b"canary" not in run(box, "import os; print(dict(os.environ), open('/proc/self/environ').read())").stdout
+
+
+def test_variables_come_from_the_spec_and_from_the_call(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pool = open_local(SandboxSpec(env=(("A", "of the spec"),)))
+    with pool.lease() as box:
+        program = PythonCode("import os; print(os.environ['A'], os.environ['B'])")
+        result = box.exec(program, timeout_s=LONG_S, env={"B": "of the call"})
+        after = box.exec(PythonCode("import os; print('B' in os.environ)"), timeout_s=LONG_S)
+    assert result.stdout == b"of the spec of the call\n"
+    assert after.stdout == b"False\n"
+
+
+def test_two_programs_of_one_lease_share_no_files(box: Sandbox) -> None:
+    run(box, "open('note', 'w').write('x'); open('/tmp/note2', 'w').write('x')")
+    seen = run(box, "import os; print(os.listdir('.'), os.listdir('/tmp'))")
+    assert b"note" not in seen.stdout
+
+
+def test_a_program_may_write_and_read_files(box: Sandbox) -> None:
+    source = "import tempfile\nwith tempfile.TemporaryFile() as f: f.write(b'x'); f.seek(0); print(f.read())"
+    assert run(box, source).stdout == b"b'x'\n"
+
+
+def test_a_program_may_start_others(box: Sandbox) -> None:
+    assert run(box, "import subprocess; print(subprocess.check_output(['echo', 'hi']))").stdout == b"b'hi\\n'\n"
+
+
+def test_warm_imports_and_modules_are_loaded_before_the_program(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    modules = (("some.deep.module", "VALUE = 42"), ("flat", "from some.deep.module import VALUE"))
+    pool = open_local(SandboxSpec(warm_imports=("decimal",), warm_modules=modules))
+    with pool.lease() as box:
+        result = run(box, "import sys; print('decimal' in sys.modules); import flat; print(flat.VALUE)")
+    assert result.stdout == b"True\n42\n"
+
+
+def test_a_warm_module_that_does_not_load_is_a_sandbox_error(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pool = open_local(SandboxSpec(warm_modules=(("broken", "raise RuntimeError('the cause')"),)))
+    with pool.lease() as box, pytest.raises(SandboxError, match="the cause"):
+        run(box, "pass")
+
+
+def test_modules_that_were_not_warm_still_import(box: Sandbox) -> None:
+    assert run(box, "import sqlite3, decimal, asyncio, hashlib; print('ok')").stdout == b"ok\n"
+
+
+def test_the_same_program_prints_its_sets_in_the_same_order(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    outputs = []
+    for _ in range(2):
+        with open_local(SandboxSpec()).lease() as box:
+            outputs.append(run(box, "print({'a', 'b', 'c', 'd', 'e'}, hash('x'))").stdout)
+    assert outputs[0] == outputs[1]
+
+
+def test_two_runs_draw_different_random_numbers(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pool = open_local(SandboxSpec(warm_imports=("random",)))
+    with pool.lease() as box:
+        drawn = {run(box, "import random; print(random.random())").stdout for _ in range(3)}
+    assert len(drawn) == 3
+
+
+def test_time_is_measured_from_outside(box: Sandbox) -> None:
+    busy = run(box, "import time\nt = time.process_time()\nwhile time.process_time() < t + 0.2: pass")
+    idle = run(box, "import time; time.sleep(0.2)")
+    assert busy.cpu_s >= 0.2
+    assert idle.wall_s >= 0.2
+    assert idle.cpu_s < 0.1
+
+
+def test_the_peak_of_memory_is_measured(box: Sandbox) -> None:
+    assert run(box, "x = b'x' * (30 << 20)").peak_memory_mb >= 30
+
+
+def test_a_program_is_spoken_with(box: Sandbox) -> None:
+    process = box.start(PythonCode(ECHO), channel=True)
+    answers = []
+    for word in (b"one", b"two"):
+        process.send(word + b"\n")
+        answers.append(process.receive(LONG_S))
+    result = process.wait(LONG_S)
+    assert answers == [b"ONE", b"TWO"]
+    assert result.status == "ok"
+
+
+def test_a_megabyte_is_sent_to_a_program_that_answers_in_kind(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pool = open_local(SandboxSpec(output_kb=4096))
+    with pool.lease() as box:
+        process = box.start(PythonCode("import os, sys\nos.write(3, sys.stdin.readline().encode())"), channel=True)
+        process.send(b"x" * (1 << 20) + b"\n")
+        assert process.receive(LONG_S) == b"x" * (1 << 20)
+
+
+def test_a_program_that_says_nothing_is_not_waited_for_longer_than_asked(box: Sandbox) -> None:
+    process = box.start(PythonCode(ECHO), channel=True)
+    assert process.receive(0.05) is None
+    process.send(b"still here\n")
+    assert process.receive(LONG_S) == b"STILL HERE"
+
+
+def test_an_ended_program_has_nothing_to_say(box: Sandbox) -> None:
+    process = box.start(PythonCode("import os; os.write(3, b'last\\nhalf a line')"), channel=True)
+    assert process.receive(LONG_S) == b"last"
+    assert process.receive(LONG_S) is None
+    assert process.wait(LONG_S).channel == b"half a line"
+
+
+def test_a_closed_channel_has_nothing_to_say(box: Sandbox) -> None:
+    process = box.start(PythonCode("import os, sys; os.close(3); sys.stdin.read()"), channel=True)
+    assert process.receive(LONG_S) is None
+    assert process.wait(LONG_S).status == "ok"
+
+
+def test_nothing_is_received_where_there_is_no_channel(box: Sandbox) -> None:
+    with pytest.raises(ValueError, match="channel=True"):
+        box.start(PythonCode("pass")).receive(1.0)
+
+
+def test_sending_to_an_ended_program_is_a_broken_pipe(box: Sandbox) -> None:
+    process = box.start(PythonCode("pass"))
+    process.wait(LONG_S)
+    with pytest.raises(BrokenPipeError):
+        process.send(b"x")
+
+
+def test_waiting_twice_gives_the_same_result(box: Sandbox) -> None:
+    process = box.start(PythonCode("print('x')"))
+    assert process.wait(LONG_S) == process.wait(LONG_S)
+
+
+def test_waiting_kills_at_the_deadline(box: Sandbox) -> None:
+    process = box.start(PythonCode("import time; time.sleep(60)"))
+    assert process.wait(0.05).status == "timeout_wall"
+
+
+def test_a_killed_program_says_so(box: Sandbox) -> None:
+    process = box.start(PythonCode("import time; time.sleep(60)"))
+    process.kill()
+    result = process.wait(LONG_S)
+    assert (result.status, result.exit_code, result.signal) == ("killed", -1, 9)
+
+
+def test_kill_all_kills_what_runs_and_is_idempotent(box: Sandbox) -> None:
+    processes = [box.start(PythonCode("import time; time.sleep(60)")) for _ in range(2)]
+    assert box.kill_all() == 2
+    assert box.kill_all() == 0
+    with pytest.raises(SandboxError, match="lost"):
+        processes[0].wait(1.0)
+
+
+def test_the_end_of_a_lease_kills_what_still_runs(pool: LocalPool, all_gone: Callable[[LocalPool], None]) -> None:
+    with pool.lease() as box:
+        box.start(PythonCode("import time; time.sleep(60)"))
+    all_gone(pool)
+
+
+def test_a_lease_that_ended_runs_nothing(pool: LocalPool) -> None:
+    with pool.lease() as box:
+        box.close()
+        box.close()
+    with pytest.raises(SandboxError, match="closed"):
+        run(box, "pass")
+
+
+def test_a_closed_pool_lends_nothing(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pool = open_local(SandboxSpec())
+    pool.close()
+    pool.close()
+    with pytest.raises(SandboxError, match="closed"), pool.lease():
+        pass
+
+
+def test_a_heartbeat_answers(box: Sandbox) -> None:
+    health = box.heartbeat(LONG_S)
+    assert health.alive
+    assert 0 < health.latency_s < LONG_S
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, float("nan")])
+def test_a_timeout_must_be_positive(box: Sandbox, timeout_s: float) -> None:
+    with pytest.raises(ValueError, match="timeout_s must be > 0"):
+        box.exec(PythonCode("pass"), timeout_s=timeout_s)
+
+
+@pytest.mark.parametrize("env", [{"": "x"}, {"A=B": "x"}, {"A": "x\0"}])
+def test_a_variable_must_be_one(box: Sandbox, env: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="environment variable"):
+        box.exec(PythonCode("pass"), timeout_s=LONG_S, env=env)
+
+
+def test_a_command_line_is_refused_where_only_python_runs(box: Sandbox) -> None:
+    with pytest.raises(SandboxError, match="PythonCode"):
+        box.exec(("ls",), timeout_s=LONG_S)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda box: box.write("a", b""),
+        lambda box: box.read("a", 1),
+        lambda box: box.diff(),
+        lambda box: box.snapshot(),
+        lambda box: box.restore("x"),
+        lambda box: box.fork(2),
+        lambda box: box.freeze(),
+        lambda box: box.thaw(),
+    ],
+)
+def test_what_a_backend_lacks_is_a_sandbox_error(box: Sandbox, ask: Callable[[Sandbox], object]) -> None:
+    assert not (box.capabilities.workspace or box.capabilities.snapshot or box.capabilities.freeze)
+    with pytest.raises(SandboxError, match="has no"):
+        ask(box)
+
+
+@pytest.mark.parametrize("field", ["memory_mb", "cpu_s", "n_processes", "disk_mb", "output_kb"])
+def test_a_limit_must_be_positive(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be > 0"):
+        SandboxSpec(**{field: 0})
+
+
+def test_an_unknown_network_answers_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match="Did you mean 'loopback'"):
+        SandboxSpec(network="loopbck")  # type: ignore[arg-type]

@@ -1,0 +1,260 @@
+"""Programs that want more than their share. After each the next run is as ever and nobody is left: see the fixture `box`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from workgym.envs.sandbox.local.pool import LocalPool
+from workgym.envs.sandbox.protocol import Sandbox
+from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
+
+LONG_S = 30.0
+FORK_BOMB = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+DAEMON = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    if os.fork() == 0:
+        print('daemon', flush=True)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+"""
+
+
+def run(box: Sandbox, source: str, timeout_s: float = LONG_S) -> ExecResult:
+    return box.exec(PythonCode(source), timeout_s=timeout_s)
+
+
+def test_a_loop_ends_at_its_cpu_limit(box: Sandbox) -> None:
+    result = run(box, "while True: pass")
+    assert (result.status, result.exit_code) == ("timeout_cpu", -1)
+    assert 0.5 <= result.cpu_s < 1.0
+
+
+def test_a_loop_in_a_child_ends_at_its_cpu_limit(box: Sandbox) -> None:
+    result = run(box, "import os\nif os.fork() == 0:\n    while True: pass\nos.wait()")
+    assert result.status == "timeout_cpu"
+    assert result.n_killed == 2
+
+
+def test_loops_in_threads_end_at_their_cpu_limit(box: Sandbox) -> None:
+    source = "import threading\ndef f():\n    while True: pass\nfor _ in range(3): threading.Thread(target=f).start()"
+    assert run(box, source).status == "timeout_cpu"
+
+
+def test_a_loop_that_hides_its_dead_children_ends_too(box: Sandbox) -> None:
+    source = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    try:
+        if os.fork() == 0:
+            end = time.process_time() + 0.01
+            while time.process_time() < end: pass
+            os._exit(0)
+    except OSError:
+        pass
+"""
+    assert run(box, source, timeout_s=1.0).status in ("timeout_cpu", "timeout_wall")
+
+
+def test_a_program_over_its_cpu_limit_says_so_even_if_it_ends_by_itself(box: Sandbox) -> None:
+    source = "import time\nwhile time.process_time() < 0.501: pass"
+    assert run(box, source).status == "timeout_cpu"
+
+
+def test_the_next_run_starts_with_a_full_allowance_of_cpu(box: Sandbox) -> None:
+    for _ in range(2):
+        assert run(box, "import time\nwhile time.process_time() < 0.3: pass").status == "ok"
+
+
+def test_a_sleeper_ends_at_its_deadline(box: Sandbox) -> None:
+    began = time.monotonic()
+    result = run(box, "import time; time.sleep(60)", timeout_s=0.2)
+    assert result.status == "timeout_wall"
+    assert 0.2 <= result.wall_s < 5
+    assert time.monotonic() - began < 5
+
+
+def test_a_program_that_waits_for_stdin_forever_ends_at_its_deadline(box: Sandbox) -> None:
+    process = box.start(PythonCode("import time, sys; sys.stdin.read(); time.sleep(60)"))
+    assert process.wait(0.1).status == "timeout_wall"
+
+
+def test_closing_stdout_and_looping_is_no_escape(box: Sandbox) -> None:
+    source = "import os\nfor n in range(3): os.close(n)\nwhile True: pass"
+    assert run(box, source).status == "timeout_cpu"
+
+
+def test_ignoring_signals_is_no_escape(box: Sandbox) -> None:
+    source = "import signal, time\nfor n in set(signal.valid_signals()) - {9, 19}: signal.signal(n, signal.SIG_IGN)\ntime.sleep(60)"
+    assert run(box, source, timeout_s=0.3).status == "timeout_wall"
+
+
+def test_stopping_oneself_is_no_escape(box: Sandbox) -> None:
+    source = "import os, signal, time\npid = os.fork()\nif pid == 0: os.kill(os.getpid(), signal.SIGSTOP)\ntime.sleep(60)"
+    assert run(box, source, timeout_s=0.3).status == "timeout_wall"
+
+
+def test_a_slow_drip_of_output_is_no_escape(box: Sandbox) -> None:
+    result = run(box, "import time\nwhile True: print('.', flush=True); time.sleep(0.01)", timeout_s=0.3)
+    assert result.status == "timeout_wall"
+    assert result.stdout.startswith(b".\n")
+
+
+def test_a_daemon_that_holds_the_pipe_dies_with_its_program(box: Sandbox) -> None:
+    began = time.monotonic()
+    result = run(box, DAEMON + "sys.exit(4)")
+    assert (result.status, result.exit_code) == ("nonzero", 4)
+    assert time.monotonic() - began < 10
+
+
+def test_a_daemon_dies_at_the_deadline(box: Sandbox) -> None:
+    result = run(box, DAEMON + "time.sleep(600)", timeout_s=0.5)
+    assert (result.status, result.stdout) == ("timeout_wall", b"daemon\n")
+    assert result.n_killed >= 2
+
+
+def test_what_nohup_and_setsid_started_dies_with_the_program(box: Sandbox) -> None:
+    source = "import subprocess\nsubprocess.Popen('nohup setsid sleep 600 >/dev/null 2>&1 &', shell=True).wait()"
+    assert run(box, source).status == "ok"
+
+
+def test_a_fork_bomb_stays_small_and_dies(box: Sandbox) -> None:
+    began = time.monotonic()
+    result = run(box, FORK_BOMB, timeout_s=1.0)
+    assert result.status in ("timeout_cpu", "timeout_wall")
+    assert 1 <= result.n_killed <= 8
+    assert time.monotonic() - began < 10
+
+
+def test_processes_are_counted_for_each_run_apart(pool: LocalPool) -> None:
+    source = """
+import os, sys, time
+n = 0
+try:
+    while n < 50:
+        if os.fork() == 0:
+            time.sleep(600)
+        n += 1
+except OSError:
+    pass
+os.write(3, b'%d\\n' % n)
+sys.stdin.read()
+"""
+    with pool.lease() as one, pool.lease() as other:
+        processes = [one.start(PythonCode(source), channel=True), other.start(PythonCode(source), channel=True)]
+        assert [process.receive(LONG_S) for process in processes] == [b"7", b"7"]
+        assert [process.wait(LONG_S).status for process in processes] == ["ok", "ok"]
+
+
+def test_a_thread_bomb_stays_small(box: Sandbox) -> None:
+    source = """
+import threading, time
+n = 0
+try:
+    while n < 50:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        n += 1
+except RuntimeError:
+    pass
+print(n)
+"""
+    assert int(run(box, source).stdout) < 8
+
+
+def test_a_farm_of_zombies_stays_small(box: Sandbox) -> None:
+    source = "import os\nn = 0\ntry:\n  while n < 50:\n    if os.fork() == 0: os._exit(0)\n    n += 1\nexcept OSError: pass\nprint(n)"
+    assert int(run(box, source).stdout) < 8
+
+
+def test_a_memory_bomb_runs_out_of_memory(box: Sandbox) -> None:
+    result = run(box, "x = []\nwhile True: x.append(bytearray(1 << 20))")
+    assert result.status == "oom"
+    assert result.peak_memory_mb < 128
+
+
+def test_one_large_request_for_memory_is_refused(box: Sandbox) -> None:
+    assert run(box, "bytearray(1 << 30)").status == "oom"
+
+
+def test_a_large_map_is_refused(box: Sandbox) -> None:
+    source = "import mmap\nmmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_POPULATE', 0))"
+    assert b"Cannot allocate memory" in run(box, source).stderr
+
+
+def test_shared_memory_counts_as_disk(box: Sandbox) -> None:
+    source = "for n in range(8):\n    with open(f'/dev/shm/{n}', 'wb') as f: f.write(bytes(1 << 20))"
+    assert b"No space left on device" in run(box, source).stderr
+
+
+def test_a_file_in_memory_is_refused_because_no_limit_counts_it(box: Sandbox) -> None:
+    assert b"Operation not permitted" in run(box, "import os; os.memfd_create('x')").stderr
+
+
+def test_a_full_disk_is_an_error_of_the_program(box: Sandbox) -> None:
+    source = "for n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(bytes(1 << 19))"
+    result = run(box, source)
+    assert b"No space left on device" in result.stderr
+    assert result.status == "nonzero"
+
+
+def test_a_file_larger_than_the_disk_is_refused(box: Sandbox) -> None:
+    result = run(box, "f = open('big', 'wb')\nf.truncate(1 << 40)")
+    assert b"File too large" in result.stderr
+
+
+def test_a_flood_of_small_files_is_refused(box: Sandbox) -> None:
+    result = run(box, "for n in range(100_000): open(f'f{n}', 'w').close()")
+    assert b"No space left on device" in result.stderr
+
+
+def test_a_flood_of_descriptors_is_refused(box: Sandbox) -> None:
+    result = run(box, "import os\nn = 0\ntry:\n  while True: os.dup(1); n += 1\nexcept OSError as e: print(n, e)")
+    assert result.stdout == b"29 [Errno 24] Too many open files\n"
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_flood_of_output_ends_the_program(box: Sandbox, descriptor: int) -> None:
+    began = time.monotonic()
+    result = run(box, f"import os\nwhile True: os.write({descriptor}, b'x' * 60_000)")
+    assert result.status == "output_limit"
+    assert len(result.stdout + result.stderr) == 16 << 10
+    assert result.truncated_bytes > 16 << 10
+    assert time.monotonic() - began < 10
+
+
+def test_limits_cannot_be_raised_again(box: Sandbox) -> None:
+    source = """
+import resource
+for name in ('AS', 'CPU', 'NPROC', 'NOFILE', 'FSIZE', 'CORE'):
+    number = getattr(resource, 'RLIMIT_' + name)
+    hard = resource.getrlimit(number)[1]
+    try:
+        resource.setrlimit(number, (hard + 1, hard + 1))
+        print(name)
+    except ValueError:
+        pass
+"""
+    result = run(box, source)
+    assert (result.status, result.stdout) == ("ok", b"")
+
+
+def test_memory_is_counted_above_what_the_warm_interpreter_holds(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    source = "x = bytearray(24 << 20)"
+    ballast = (("ballast", "DATA = bytearray(100 << 20)"),)
+    with open_local(SandboxSpec(memory_mb=32, warm_modules=ballast)).lease() as box:
+        assert run(box, source).status == "ok"
