@@ -1,0 +1,387 @@
+"""Recipe `quickstart`: a small model from scratch learns Coding-v0, first by imitation, then by reinforcement.
+
+It composes what the floors below offer: train, then evaluate, then report. A run is a folder; the same call on the same
+folder goes on where the run was stopped, and ends with the same weights as a run that was never stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import gymnasium as gym
+import torch
+
+from workgym.agents.archive import Archive
+from workgym.agents.clock import cpu_seconds
+from workgym.agents.engines.engine import SamplingParams
+from workgym.agents.engines.local import LocalEngine
+from workgym.agents.evaluate import evaluate, seats_for
+from workgym.agents.models import Llama, LlamaConfig
+from workgym.agents.outcomes import Outcome, summarize
+from workgym.agents.play import play
+from workgym.agents.policies.model import ModelPolicy, save_policy
+from workgym.agents.policies.scripted import ScriptedPolicy
+from workgym.agents.rack import EnvRack
+from workgym.agents.renderer import CharRenderer, demonstration
+from workgym.agents.tokenizer import CharTokenizer
+from workgym.agents.trajectory import Row, Trajectory
+from workgym.benchmarks.curve import draw_curve
+from workgym.benchmarks.learning import LearningReport, StageResult
+from workgym.envs.coding.policies import erring_oracle
+from workgym.progress import Bars
+from workgym.tasks.coding.source import CodingTasks
+from workgym.tasks.source import distinct_tasks
+from workgym.tasks.task import Task
+from workgym.training.checkpoint import clean_checkpoints, latest_checkpoint, load_checkpoint, save_checkpoint
+from workgym.training.config import config_text
+from workgym.training.metrics import read_metrics
+from workgym.training.stages.rlvr import RlvrPlan, rlvr
+from workgym.training.stages.sft import SftPlan, sft
+from workgym.training.trackers import Trackers, open_trackers
+from workgym.training.trainer import Trainer, TrainerConfig
+
+__all__ = ["QuickstartConfig", "run"]
+
+_MAX_TURN_TOKENS: Final = 16
+_MAX_OBSERVATION_TOKENS: Final = 16
+_MAX_POSITIONS: Final = 336  # four turns of the longest action and observation
+_EVALUATION_SEED: Final = 20_000
+_STAGES: Final = ("before", "sft", "rl")
+
+
+@dataclass(frozen=True)
+class QuickstartConfig:
+    """Settings of the quickstart.
+
+    Attributes:
+        seed: decides weights, demonstrations, tasks and noise.
+        level: difficulty of the tasks, 1 to 5.
+        n_demonstrations: episodes of the erring oracle to imitate.
+        error_rate: share of the oracle's actions that are wrong.
+        sft_steps: optimizer steps of imitation.
+        sft_rows: demonstrations in each.
+        sft_lr: peak learning rate of imitation.
+        rl_steps: optimizer steps of reinforcement.
+        rl_tasks: tasks in each.
+        rl_group: episodes of each task.
+        rl_lr: learning rate of reinforcement.
+        clip_low: how far below 1 the ratio of new to old probability is followed.
+        clip_high: how far above 1.
+        shuffle_rewards: deal rewards out at random: a control from which nothing is learned.
+        n_eval: held-out tasks that are evaluated, no two alike; as many of the training split.
+        d_model: width of the model.
+        n_layers: blocks of the model.
+        n_heads: attention heads.
+        d_ff: width of its feed-forward layers.
+        checkpoint_every: steps between checkpoints.
+        n_envs: episodes that run at once.
+        n_threads: threads of torch.
+    """
+
+    seed: int = 0
+    level: int = 1
+    n_demonstrations: int = 3000
+    error_rate: float = 0.25
+    sft_steps: int = 250
+    sft_rows: int = 64
+    sft_lr: float = 2e-3
+    rl_steps: int = 150
+    rl_tasks: int = 16
+    rl_group: int = 8
+    rl_lr: float = 3e-4
+    clip_low: float = 0.2
+    clip_high: float = 0.28
+    shuffle_rewards: bool = False
+    n_eval: int = 256
+    d_model: int = 128
+    n_layers: int = 4
+    n_heads: int = 4
+    d_ff: int = 384
+    checkpoint_every: int = 25
+    n_envs: int = 128
+    n_threads: int = 2
+
+
+@dataclass
+class _Progress:
+    """Where a run stands; all of it lies in the checkpoint.
+
+    Attributes:
+        step: optimizer steps done, of both stages together; names the checkpoint.
+        results: of the stages that are over.
+        trainer: state of the trainer of the stage that is not; None at its beginning.
+        stage_step: steps done in that stage.
+        model: the weights.
+        cpu_s, wall_s: spent on that stage so far.
+    """
+
+    step: int = 0
+    results: list[dict[str, Any]] = field(default_factory=list)
+    trainer: dict[str, Any] | None = None
+    stage_step: int = 0
+    model: dict[str, Any] = field(default_factory=dict)
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+
+
+def run(config: QuickstartConfig, folder: Path) -> None:
+    """Train, evaluate and report; a folder that holds a run of the same configuration is continued.
+
+    Args:
+        config: settings.
+        folder: of the run; `config.json` in it must be this configuration's.
+
+    Raises:
+        SandboxError: this machine cannot isolate the code that the model writes.
+        PolicyError: a number of a step is not finite, or a checkpoint cannot be written.
+    """
+    torch.set_num_threads(config.n_threads)
+    with ExitStack() as stack:
+        session = _Session(config, folder, stack)
+        session.measure_once("before")
+        session.imitate()
+        session.measure_once("sft")
+        session.practice()
+        session.measure_once("rl")
+    session.report()
+
+
+class _Session:
+    """One sitting of a run: what is open while it works, and where the run stands."""
+
+    def __init__(self, config: QuickstartConfig, folder: Path, stack: ExitStack) -> None:
+        self.config: Final = config
+        self.folder: Final = folder
+        clean_checkpoints(folder)
+        latest = latest_checkpoint(folder)
+        self.progress: Final = _Progress(**load_checkpoint(latest)) if latest else _Progress()
+        self.tokenizer: Final = CharTokenizer()
+        self.renderer: Final = CharRenderer(self.tokenizer)
+        self.model: Final = Llama(_shape(config, self.tokenizer), seed=config.seed)
+        if self.progress.model:
+            self.model.load_state_dict(self.progress.model)
+        self.source: Final = CodingTasks("expression", "short")
+        self.archive: Final = stack.enter_context(Archive.open(folder / "archive", "a"))
+        self.rack: Final = stack.enter_context(EnvRack(_make_env, config.n_envs))
+        self.trackers: Final[Trackers] = open_trackers(folder, resume_step=self.progress.step)
+        stack.callback(self.trackers.close)
+        self.bars: Final = stack.enter_context(Bars())
+        self._began: tuple[float, float] = (cpu_seconds(), time.monotonic())
+        self.bars.say(f"{sum(p.numel() for p in self.model.parameters()):,} parameters, level {config.level}, seed {config.seed}")
+
+    # ------------------------------------------------------------------ stages
+
+    def imitate(self) -> None:
+        """Stage `sft`: imitate an oracle that errs."""
+        if self._is_over("sft"):
+            return
+        config = self.config
+        rows = self._demonstrations()
+        trainer = self._trainer(
+            TrainerConfig(
+                lr=config.sft_lr, schedule="cosine", warmup_steps=min(20, config.sft_steps - 1), total_steps=config.sft_steps, lr_floor=0.05
+            )
+        )
+        plan = SftPlan(config.sft_steps, config.sft_rows, config.seed)
+        with self.bars.bar("imitating", config.sft_steps, trainer.n_steps) as advance:
+
+            def after_step(step: int, metrics: Mapping[str, float]) -> None:
+                advance(f"loss {metrics['loss']:.3f}")
+                self._log(metrics, trainer, step + 1, config.sft_steps, practicing=False)
+
+            sft(trainer, rows, plan, after_step=after_step)
+
+    def practice(self) -> None:
+        """Stage `rl`: practice on tasks of the training split, with real execution."""
+        if self._is_over("rl"):
+            return
+        config = self.config
+        trainer = self._trainer(TrainerConfig(lr=config.rl_lr))
+        policy = self._policy(SamplingParams(), "rl", version=trainer.n_steps)
+        plan = RlvrPlan(
+            n_steps=config.rl_steps,
+            n_tasks=config.rl_tasks,
+            group_size=config.rl_group,
+            level=config.level,
+            seed=config.seed,
+            clip_low=config.clip_low,
+            clip_high=config.clip_high,
+            max_turn_tokens=_MAX_TURN_TOKENS,
+            shuffle_rewards=config.shuffle_rewards,
+        )
+        start = self.progress.stage_step
+        with self.bars.bar("practicing", config.rl_steps, start) as advance:
+
+            def after_step(step: int, metrics: Mapping[str, float]) -> None:
+                advance(f"success {metrics.get(f'success/coding/{config.level}', 0.0):.2f}")
+                self._log(metrics, trainer, step + 1, config.rl_steps, practicing=True)
+
+            rlvr(
+                trainer, policy, self.rack, self.source, plan, start=start, on_end=self.archive.append, after_step=after_step
+            )
+
+    def measure_once(self, name: str) -> None:
+        """Evaluate the model as it stands after a stage, and keep the result with the checkpoint."""
+        if self._is_over(name):
+            return
+        cpu_s, wall_s = self._spent()
+        config = self.config
+        held_out = self._tasks("test")
+        known = self._tasks("train")
+        with self.bars.bar(f"measuring {name}", 2 * len(held_out) + len(known), 0) as advance:
+
+            def outcome(kind: str, tasks: Sequence[Task], params: SamplingParams) -> Outcome:
+                policy = self._policy(params, name)
+                prefix = f"eval-{name}-{kind}"
+                episodes = evaluate(
+                    policy,
+                    self.rack,
+                    tasks,
+                    seed=_EVALUATION_SEED + config.seed,
+                    prefix=prefix,
+                    max_turn_tokens=_MAX_TURN_TOKENS,
+                    archive=self.archive,
+                    on_end=lambda _: advance(""),
+                )
+                return summarize(episodes)
+
+            unseen = outcome("test", held_out, SamplingParams())
+            seen = outcome("train", known, SamplingParams())
+            greedy = outcome("greedy", held_out, SamplingParams(greedy=True))
+        result = StageResult(
+            name=name,
+            success=unseen.success,
+            low=unseen.low,
+            high=unseen.high,
+            n=unseen.n_valid,
+            train_success=seen.success,
+            greedy_success=greedy.success,
+            n_invalid=unseen.n_invalid + seen.n_invalid + greedy.n_invalid,
+            cpu_s=cpu_s,
+            wall_s=wall_s,
+        )
+        self.bars.say(f"{name:>6}: held-out success {result.success:.3f} [{result.low:.3f}, {result.high:.3f}], train {seen.success:.3f}")
+        self.progress.results.append(asdict(result))
+        self.progress.trainer, self.progress.stage_step = None, 0
+        self.progress.cpu_s = self.progress.wall_s = 0.0
+        self._began = (cpu_seconds(), time.monotonic())
+        self._save(self.model)
+
+    def report(self) -> None:
+        """Write the picture and the report, and say how to look further."""
+        folder = self.folder
+        stages = [StageResult(**result) for result in self.progress.results]
+        with Archive.open(folder / "archive") as archive:
+            failed = next(archive.query(prefix="eval-sft-test", success=False), None)
+            again = archive.get(failed.rollout_id.replace("sft", "rl")) if failed else None
+            n_episodes = len(archive)
+        shown = [("A held-out task after imitation", failed), ("The same task after reinforcement", again)]
+        LearningReport(
+            title=f"quickstart: Coding-v0, family expression, level {self.config.level}, seed {self.config.seed}",
+            stages=stages,
+            settings=asdict(self.config),
+            episodes=[(words, episode) for words, episode in shown if episode],
+            notes=[
+                "Held-out functions are a third of all, chosen by hash, and seen by neither stage. Success: right at every "
+                "hidden input, actions sampled at temperature 1; greedy: the likeliest token always.",
+                f"{n_episodes} episodes are archived. CPU seconds include the sandboxes and leave out the measuring.",
+            ],
+        ).write(folder)
+        draw_curve(read_metrics(folder / "metrics.jsonl"), stages, folder / "curve.png", title="Coding-v0, expression")
+        self.bars.say(
+            f"\n{folder}/report.md and curve.png hold the result. To look further:\n"
+            f"  workgym archive ls {folder}/archive --limit 5\n"
+            f"  workgym archive show {folder}/archive eval-rl-test/00000-0\n"
+            f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.level} --n 64 "
+            f"--set style=short --set max_observation_tokens={_MAX_OBSERVATION_TOKENS} --max-turn-tokens {_MAX_TURN_TOKENS}\n"
+            f"  tensorboard --logdir {folder}/tensorboard"
+        )
+
+    # ----------------------------------------------------------------- the inside
+
+    def _is_over(self, stage: str) -> bool:
+        return stage in {result["name"] for result in self.progress.results}
+
+    def _tasks(self, split: str) -> list[Task]:
+        return distinct_tasks(self.source, self.config.level, self.config.n_eval, seed=_EVALUATION_SEED, split=split)
+
+    def _policy(self, params: SamplingParams, name: str, version: int = 0) -> ModelPolicy:
+        engine = LocalEngine(self.model, max_rows=self.config.n_envs, version=version)
+        return ModelPolicy(engine, self.renderer, params, name)
+
+    def _trainer(self, config: TrainerConfig) -> Trainer:
+        trainer = Trainer(self.model, config)
+        if self.progress.trainer is not None:
+            trainer.load_state_dict(self.progress.trainer)
+        return trainer
+
+    def _demonstrations(self) -> list[Row]:
+        """Episodes of the erring oracle as rows; played for real, or read back where the archive holds them."""
+        config = self.config
+        wanted = _draw_tasks(self.source, config.level, config.n_demonstrations, config.seed)
+        seats = seats_for(wanted, seed=config.seed, prefix="demo")
+        done = {entry.rollout_id for entry in self.archive.entries(prefix="demo/")}
+        missing = [seat for seat in seats if seat.rollout_id not in done]
+        if missing:
+            player = ScriptedPolicy("erring-oracle", erring_oracle(config.error_rate, config.seed))
+            with self.bars.bar("demonstrating", len(seats), len(seats) - len(missing)) as advance:
+
+                def keep(trajectory: Trajectory) -> None:
+                    self.archive.append(trajectory)
+                    advance("")
+
+                play(player, self.rack, missing, on_end=keep)
+        by_id = {episode.rollout_id: episode for episode in self.archive.query(prefix="demo/")}
+        episodes = [by_id[seat.rollout_id] for seat in seats]
+        return [demonstration(self.renderer, episode.messages) for episode in episodes if episode.valid]
+
+    def _log(self, metrics: Mapping[str, float], trainer: Trainer, done: int, total: int, *, practicing: bool) -> None:
+        """Write the metrics of a step down, and now and then a checkpoint."""
+        progress = self.progress
+        self.trackers.log(progress.step, {**metrics, "stage/rl": float(practicing)})
+        progress.step += 1
+        progress.stage_step = done
+        if done % self.config.checkpoint_every == 0 or done == total:
+            progress.cpu_s, progress.wall_s = self._spent()
+            self._began = (cpu_seconds(), time.monotonic())
+            progress.trainer = trainer.state_dict()
+            self._save(trainer.model)
+
+    def _save(self, model: Llama) -> None:
+        self.progress.model = model.state_dict()
+        save_checkpoint(self.folder, self.progress.step, vars(self.progress))
+        if self._is_over("rl"):
+            save_policy(model, self.tokenizer, self.folder / "model")
+
+    def _spent(self) -> tuple[float, float]:
+        """CPU and wall seconds of the stage so far, those before an interruption included."""
+        cpu_s, wall_s = self._began
+        return self.progress.cpu_s + cpu_seconds() - cpu_s, self.progress.wall_s + time.monotonic() - wall_s
+
+
+def _shape(config: QuickstartConfig, tokenizer: CharTokenizer) -> LlamaConfig:
+    return LlamaConfig(
+        vocab=tokenizer.n_ids,
+        d_model=config.d_model,
+        n_layers=config.n_layers,
+        n_heads=config.n_heads,
+        d_ff=config.d_ff,
+        max_positions=_MAX_POSITIONS,
+    )
+
+
+def _make_env() -> gym.Env[Any, Any]:
+    return gym.make("Coding-v0", family="expression", style="short", max_observation_tokens=_MAX_OBSERVATION_TOKENS)
+
+
+def _draw_tasks(source: CodingTasks, level: int, n: int, seed: int) -> list[Task]:
+    import numpy as np
+
+    rng = np.random.default_rng([seed, level])
+    return [source.sample(level, rng, "train") for _ in range(n)]
