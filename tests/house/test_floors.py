@@ -8,11 +8,17 @@ FLOORS = {"tasks": 0, "envs": 1, "agents": 2, "training": 3, "benchmarks": 4}
 
 # Packages that take long to load or may be absent, and the only places that may name them.
 ROOMS = {
-    "torch": ("workgym.agents.engines", "workgym.agents.models", "workgym.agents.policies.model", "workgym.training"),
+    "torch": (
+        "workgym.agents.engines",
+        "workgym.agents.models",
+        "workgym.agents.policies.model",
+        "workgym.training",
+        "workgym.quickstart",
+    ),
     "transformers": ("workgym.agents.engines", "workgym.agents.tokenizer"),
     "safetensors": ("workgym.agents.models", "workgym.training"),
     "tensorboard": ("workgym.training.trackers",),
-    "matplotlib": ("workgym.training.curve", "workgym.benchmarks"),
+    "matplotlib": ("workgym.benchmarks.curve",),
     "typer": ("workgym.cli", "workgym.commands"),
 }
 
