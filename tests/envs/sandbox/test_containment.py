@@ -77,7 +77,9 @@ def test_nothing_outside_the_workspace_can_be_written(box: Sandbox, path: str) -
 def test_the_hosts_open_descriptors_are_not_there(box: Sandbox) -> None:
     held, other = os.pipe()
     os.set_inheritable(held, True)
-    source = "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')))"
+    source = (
+        "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')))"
+    )
     seen = outcome(box, source)
     os.close(held)
     os.close(other)

@@ -1,0 +1,113 @@
+"""The system call filter, run here instruction by instruction for both architectures."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from workgym.envs.sandbox.seccomp import ARCHITECTURES, build_filter
+
+ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+CALLS = {
+    "x86_64": {
+        "read": 0,
+        "clone": 56,
+        "socket": 41,
+        "socketpair": 53,
+        "ptrace": 101,
+        "mount": 165,
+        "unshare": 272,
+        "execve": 59,
+    },
+    "aarch64": {
+        "read": 63,
+        "clone": 220,
+        "socket": 198,
+        "socketpair": 199,
+        "ptrace": 117,
+        "mount": 40,
+        "unshare": 97,
+        "execve": 221,
+    },
+}
+THREAD = 0x3D0F00  # what pthread_create asks of clone
+
+
+def judge(program: bytes, arch: int, number: int, argument: int = 0) -> int:
+    """What the kernel would answer to a system call."""
+    data = struct.pack("<IIQ6Q", number, arch, 0, argument, 0, 0, 0, 0, 0)
+    accumulator = at = 0
+    while True:
+        code, if_true, if_false, operand = struct.unpack_from("<HBBI", program, at * 8)
+        at += 1
+        if code == 0x20:
+            accumulator = struct.unpack_from("<I", data, operand)[0]
+        elif code == 0x06:
+            return int(operand)
+        else:
+            holds = {0x15: accumulator == operand, 0x35: accumulator >= operand, 0x45: bool(accumulator & operand)}[
+                code
+            ]
+            at += if_true if holds else if_false
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def machine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("name", ["ptrace", "mount", "unshare", "socket"])
+def test_a_dangerous_call_is_refused(machine: str, name: str) -> None:
+    assert judge(build_filter(machine), ARCH[machine], CALLS[machine][name]) == EPERM
+
+
+@pytest.mark.parametrize("name", ["read", "execve"])
+def test_an_ordinary_call_is_allowed(machine: str, name: str) -> None:
+    assert judge(build_filter(machine), ARCH[machine], CALLS[machine][name]) == ALLOW
+
+
+@pytest.mark.parametrize("number", [425, 426, 427, 428, 429, 430, 438, 442])
+def test_a_new_dangerous_call_is_refused_on_every_architecture(machine: str, number: int) -> None:
+    assert judge(build_filter(machine), ARCH[machine], number) == EPERM
+
+
+@pytest.mark.parametrize("flags", [17, THREAD, 0x4111])
+def test_threads_and_forks_are_allowed(machine: str, flags: int) -> None:
+    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["clone"], flags) == ALLOW
+
+
+@pytest.mark.parametrize("flag", [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000])
+def test_a_clone_into_a_namespace_is_refused(machine: str, flag: int) -> None:
+    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["clone"], flag | 17) == EPERM
+
+
+def test_clone3_does_not_exist(machine: str) -> None:
+    assert judge(build_filter(machine), ARCH[machine], 435) == ENOSYS
+
+
+@pytest.mark.parametrize("other", [0x40000003, 0x40000028, 0])
+def test_a_call_of_another_architecture_kills(machine: str, other: int) -> None:
+    assert judge(build_filter(machine), other, 0) == KILL
+
+
+def test_the_other_numbers_of_x86_are_refused() -> None:
+    assert judge(build_filter("x86_64"), ARCH["x86_64"], 0x40000000 | 1) == EPERM
+
+
+@pytest.mark.parametrize(
+    ("family", "answer"), [(1, ALLOW), (2, ALLOW), (10, ALLOW), (16, EPERM), (17, EPERM), (40, EPERM)]
+)
+def test_with_sockets_only_unix_and_internet_ones_are_made(machine: str, family: int, answer: int) -> None:
+    assert judge(build_filter(machine, sockets=True), ARCH[machine], CALLS[machine]["socket"], family) == answer
+
+
+@pytest.mark.parametrize(("family", "answer"), [(1, ALLOW), (30, EPERM)])
+def test_only_unix_sockets_come_in_pairs(machine: str, family: int, answer: int) -> None:
+    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["socketpair"], family) == answer
+
+
+def test_an_unknown_machine_has_no_filter() -> None:
+    with pytest.raises(ValueError, match="no system call filter for machine 'vax'"):
+        build_filter("vax")
