@@ -136,9 +136,12 @@ def build_root(visible: list[str], hidden: list[str]) -> dict[str, str]:
         _lay_workspace()
         kernel.unmount(_OLD)
         os.rmdir(_OLD)
-        kernel.lock_tree("/", _READ_ONLY, recursive=False)
         shelf = f"{_SHELF}/tmp"
-        return {name: f"{shelf}/{name}" for name in os.listdir(shelf)} if os.path.isdir(shelf) else {}
+        links = {name: f"{shelf}/{name}" for name in os.listdir(shelf)} if os.path.isdir(shelf) else {}
+        for name, target in links.items():
+            os.symlink(target, f"{WORKSPACE}/{name}")
+        kernel.lock_tree("/", _READ_ONLY, recursive=False)
+        return links
     except OSError as error:
         raise Denied(step, error) from error
 

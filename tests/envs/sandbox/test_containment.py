@@ -192,7 +192,8 @@ def test_a_system_call_that_could_open_a_wall_is_refused(box: Sandbox, call: str
 
 def test_a_process_cannot_be_cloned_into_a_namespace(box: Sandbox) -> None:
     number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
-    source = f"{CALLS}\nprint(call('syscall', {number}, 0x10000000 | 17, None, None, None, None), call('syscall', 435, None, 0))"
+    clone = f"call('syscall', {number}, 0x10000000 | 17, None, None, None, None)"
+    source = f"{CALLS}\nprint({clone}, call('syscall', 435, None, 0))"
     assert outcome(box, source) == "1 38"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -153,6 +155,13 @@ def test_warm_imports_and_modules_are_loaded_before_the_program(open_local: Call
     with pool.lease() as box:
         result = run(box, "import sys; print('decimal' in sys.modules); import flat; print(flat.VALUE)")
     assert result.stdout == b"True\n42\n"
+
+
+def test_an_installed_package_can_be_warm(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    pytest.importorskip("numpy")
+    with open_local(SandboxSpec(warm_imports=("numpy",))).lease() as box:
+        result = run(box, "import sys; print('numpy' in sys.modules); import numpy.fft; print(numpy.ones(3).sum())")
+    assert result.stdout == b"True\n3.0\n", result.stderr
 
 
 def test_a_warm_module_that_does_not_load_is_a_sandbox_error(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
@@ -327,15 +336,17 @@ def test_a_command_line_is_refused_where_only_python_runs(box: Sandbox) -> None:
     ],
 )
 def test_what_a_backend_lacks_is_a_sandbox_error(box: Sandbox, ask: Callable[[Sandbox], object]) -> None:
-    assert not (box.capabilities.workspace or box.capabilities.snapshot or box.capabilities.freeze)
+    held = box.capabilities
+    assert (held.workspace, held.snapshot, held.freeze) == (False, False, False)
     with pytest.raises(SandboxError, match="has no"):
         ask(box)
 
 
 @pytest.mark.parametrize("field", ["memory_mb", "cpu_s", "n_processes", "disk_mb", "output_kb"])
 def test_a_limit_must_be_positive(field: str) -> None:
+    nothing: dict[str, Any] = {field: 0}
     with pytest.raises(ValueError, match=f"{field} must be > 0"):
-        SandboxSpec(**{field: 0})
+        replace(SandboxSpec(), **nothing)
 
 
 def test_an_unknown_network_answers_with_the_nearest() -> None:

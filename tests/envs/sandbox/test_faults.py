@@ -192,12 +192,12 @@ def test_a_forked_process_starts_its_own_zygote(fresh: LocalPool) -> None:
         os._exit(0)
     os.close(writer)
     os.waitpid(pid, 0)
-    other, _, output = os.read(reader, 1000).decode().partition(" ")
+    theirs, _, output = os.read(reader, 1000).decode().partition(" ")
     os.close(reader)
     with fresh.lease() as box:
         assert says(box, "the first still serves") == b"the first still serves\n"
     assert output == "from the fork"
-    assert int(other) != before == fresh.zygote_pid
+    assert int(theirs) != before == fresh.zygote_pid
 
 
 def test_a_fork_during_a_run_disturbs_neither(fresh: LocalPool) -> None:

@@ -1,4 +1,7 @@
-"""Programs that want more than their share. After each the next run is as ever and nobody is left: see the fixture `box`."""
+"""Programs that want more than their share.
+
+After each the next run is as ever and nobody is left: the fixture `box` looks.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,12 @@ def test_closing_stdout_and_looping_is_no_escape(box: Sandbox) -> None:
 
 
 def test_ignoring_signals_is_no_escape(box: Sandbox) -> None:
-    source = "import signal, time\nfor n in set(signal.valid_signals()) - {9, 19}: signal.signal(n, signal.SIG_IGN)\ntime.sleep(60)"
+    source = """
+import signal, time
+for number in set(signal.valid_signals()) - {9, 19}:
+    signal.signal(number, signal.SIG_IGN)
+time.sleep(60)
+"""
     assert run(box, source, timeout_s=0.3).status == "timeout_wall"
 
 
@@ -179,7 +187,18 @@ print(n)
 
 
 def test_a_farm_of_zombies_stays_small(box: Sandbox) -> None:
-    source = "import os\nn = 0\ntry:\n  while n < 50:\n    if os.fork() == 0: os._exit(0)\n    n += 1\nexcept OSError: pass\nprint(n)"
+    source = """
+import os
+n = 0
+try:
+    while n < 50:
+        if os.fork() == 0:
+            os._exit(0)
+        n += 1
+except OSError:
+    pass
+print(n)
+"""
     assert int(run(box, source).stdout) < 8
 
 
@@ -194,7 +213,8 @@ def test_one_large_request_for_memory_is_refused(box: Sandbox) -> None:
 
 
 def test_a_large_map_is_refused(box: Sandbox) -> None:
-    source = "import mmap\nmmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_POPULATE', 0))"
+    populate = 0x8000
+    source = f"import mmap\nmmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | {populate})"
     assert b"Cannot allocate memory" in run(box, source).stderr
 
 

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from workgym.envs.sandbox import capabilities, pool as pool_module
+from workgym.envs.sandbox import capabilities
+from workgym.envs.sandbox import pool as pool_module
 from workgym.envs.sandbox.capabilities import probe, try_guarantees
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.pool import check_guarantees, open_pool
@@ -62,7 +64,8 @@ def test_a_requirement_that_is_no_guarantee_is_refused() -> None:
 
 @pytest.mark.parametrize("name", SandboxSpec().require)
 def test_a_guarantee_that_was_seen_to_fail_closes_the_door(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    weak = replace(Capabilities(True, True, True, "per-process", True, True, True, True), **{name: False})
+    absent: dict[str, Any] = {name: ""}
+    weak = replace(Capabilities(True, True, True, "per-process", True, True, True, True), **absent)
     monkeypatch.setitem(capabilities._seen, "local", weak)
     with pytest.raises(IsolationUnavailable, match=f"does not guarantee '{name}'"):
         check_guarantees("local", SandboxSpec())
