@@ -147,7 +147,8 @@ def episode_batch(
     Args:
         trajectories: that the model played.
         advantages: of each.
-        weigh: "tokens": every sampled token weighs the same (DAPO); "episodes": every episode does (GRPO's mean of means).
+        weigh: "tokens": every sampled token weighs the same (DAPO); "episodes": every episode does (GRPO's mean of
+            means).
 
     Raises:
         PolicyError: nothing was sampled, or the lists differ in length.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
+from torch import Tensor
 
 from workgym.tasks.errors import PolicyError
 
@@ -17,7 +18,7 @@ __all__ = ["clean_checkpoints", "latest_checkpoint", "load_checkpoint", "save_ch
 
 _FOLDER: Final = "checkpoints"
 _STATE: Final = "state.pt"
-_NAME: Final = re.compile(r"step-(\d{8})")
+_NAME: Final = re.compile(r"step-(\d{8})(?:-(\d+))?")
 
 
 def save_checkpoint(
@@ -44,10 +45,11 @@ def save_checkpoint(
         The directory of the checkpoint.
 
     Raises:
-        PolicyError: it could not be written.
+        PolicyError: it could not be written, or the payload holds something else.
     """
+    _check_payload(payload, "payload")
     folder = run_dir / _FOLDER
-    place = folder / f"step-{step:08d}"
+    place = _free_place(folder, step)
     aside = folder / f"{place.name}.partial"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +61,7 @@ def save_checkpoint(
             write_more(aside)
         for path in [*aside.rglob("*"), aside]:
             _force_to_disk(path)
-        _put_in_place(aside, place)
+        aside.rename(place)
         _force_to_disk(folder)
     except (OSError, RuntimeError) as error:
         shutil.rmtree(aside, ignore_errors=True)
@@ -67,7 +69,7 @@ def save_checkpoint(
             f"checkpoint {place} could not be written: {error}. The one before it is whole; free disk space and resume."
         ) from error
     for old in _all(folder)[:-n_keep]:
-        shutil.rmtree(old)
+        _remove(old)
     return place
 
 
@@ -83,38 +85,64 @@ def load_checkpoint(place: Path) -> dict[str, Any]:
     Raises:
         PolicyError: the file is missing or damaged.
     """
+    # Damaged bytes make torch raise nearly anything: OSError, RuntimeError, UnpicklingError, EOFError, KeyError.
     try:
         payload = torch.load(place / _STATE, map_location="cpu", weights_only=True)
-    except (
-        Exception
-    ) as error:  # torch raises what it meets in the bytes: OSError, RuntimeError, UnpicklingError, EOFError
+    except Exception as error:
         raise PolicyError(
-            f"checkpoint {place} cannot be read: {error}. Remove it to go on from the one before."
+            f"checkpoint {place} cannot be read ({type(error).__name__}): it is damaged. Remove it to go on from the "
+            "one before."
         ) from error
     return dict(payload)
 
 
 def clean_checkpoints(run_dir: Path) -> None:
-    """Remove what an interrupted write left behind."""
+    """Remove what an interrupted write or removal left behind."""
     for partial in (run_dir / _FOLDER).glob("*.partial"):
         shutil.rmtree(partial)
 
 
 def _all(folder: Path) -> list[Path]:
     """Whole checkpoints, oldest first."""
-    return sorted(path for path in folder.glob("step-*") if _NAME.fullmatch(path.name) and (path / _STATE).exists())
+    ranked = [(_rank(path), path) for path in folder.glob("step-*")]
+    return [path for rank, path in sorted(ranked) if rank and (path / _STATE).exists()]
 
 
-def _put_in_place(aside: Path, place: Path) -> None:
-    """Rename; a checkpoint of the same step, from before the run was resumed, makes way."""
-    if place.exists():
-        old = place.with_suffix(".replaced.partial")
-        shutil.rmtree(old, ignore_errors=True)
-        place.rename(old)
-        aside.rename(place)
-        shutil.rmtree(old)
-    else:
-        aside.rename(place)
+def _rank(path: Path) -> tuple[int, int] | tuple[()]:
+    """Step and attempt in a checkpoint's name; nothing for other names."""
+    match = _NAME.fullmatch(path.name)
+    return (int(match[1]), int(match[2] or 1)) if match else ()
+
+
+def _free_place(folder: Path, step: int) -> Path:
+    """A new name: a second checkpoint of a step does not touch the first, which may be the last good one."""
+    attempts = [rank[1] for path in folder.glob(f"step-{step:08d}*") if (rank := _rank(path))]
+    return folder / (f"step-{step:08d}-{max(attempts) + 1}" if attempts else f"step-{step:08d}")
+
+
+def _remove(place: Path) -> None:
+    """Rename, then remove: a removal that is cut short leaves nothing that looks whole."""
+    doomed = place.with_name(f"{place.name}.partial")
+    place.rename(doomed)
+    shutil.rmtree(doomed)
+
+
+def _check_payload(value: object, name: str) -> None:
+    """Refuse what could be written but not read again without running code.
+
+    Raises:
+        PolicyError: in words that say where it lies.
+    """
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check_payload(inner, f"{name}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for i, inner in enumerate(value):
+            _check_payload(inner, f"{name}[{i}]")
+    elif value is not None and not isinstance(value, Tensor) and type(value) not in (bool, int, float, str, bytes):
+        raise PolicyError(
+            f"{name} is a {type(value).__name__}, which a checkpoint cannot hold: give tensors, numbers and texts"
+        )
 
 
 def _force_to_disk(path: Path) -> None:

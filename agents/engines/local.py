@@ -156,8 +156,8 @@ class LocalEngine:
         for i, request, (ids, logps) in zip(plan.order, ordered, decoding.results(), strict=True):
             if not all(map(math.isfinite, logps)):
                 raise PolicyError(
-                    f"the log-probabilities in episode {request.rollout_id!r}, turn {request.turn}, are not finite: the "
-                    f"weights of version {self._version} are broken; go back to an earlier checkpoint"
+                    f"the log-probabilities in episode {request.rollout_id!r}, turn {request.turn}, are not finite: "
+                    f"the weights of version {self._version} are broken; go back to an earlier checkpoint"
                 )
             finish = "stop" if ids[-1] in stop_ids else "length"
             completions[i] = Completion(tuple(ids), tuple(logps), self._version, finish)

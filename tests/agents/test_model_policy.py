@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-import toy_domain
 import torch
+import toy_domain
 from tiny_model import fresh_logps
 
 from workgym.agents.engines.engine import Completion, Request, SamplingParams
