@@ -158,13 +158,11 @@ class _Writer:
         if value is None or kind is bool:
             return value
         write = _WRITERS.get(kind)
+        if depth >= MAX_DEPTH and (kind in _CONTAINERS or kind in _ITERATORS):
+            return self.opaque(value, "nested too deep")
         if write is not None:
-            if depth >= MAX_DEPTH and kind in _CONTAINERS:
-                return self.opaque(value, "nested too deep")
             return write(self, value, depth, as_key)
         if kind in _ITERATORS and not as_key:
-            if depth >= MAX_DEPTH:
-                return self.opaque(value, "nested too deep")
             return self.iterator(value, depth)
         if _is_numpy_scalar(kind):
             item = value.item()
@@ -186,29 +184,16 @@ class _Writer:
         self.spend(len(name) + 6)
         return ["o", name]
 
-    def integer(self, value: int, depth: int, as_key: bool) -> list[Any]:
-        self.spend(value.bit_length() // 4 + 6)
-        return ["i", format(value, "x")]
-
-    def real(self, value: float, depth: int, as_key: bool) -> list[Any]:
-        self.spend(8)
-        return ["f", value.hex()]
-
-    def imaginary(self, value: complex, depth: int, as_key: bool) -> list[Any]:
-        self.spend(16)
-        return ["c", value.real.hex(), value.imag.hex()]
+    def scalar(self, tag: str, *parts: str) -> list[Any]:
+        self.spend(sum(map(len, parts)) + 6)
+        return [tag, *parts]
 
     def text(self, value: str, depth: int, as_key: bool) -> Any:
         self.spend(len(value))
         if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-            data = value.encode("utf-8", "surrogatepass")  # JSON would join two halves of a pair into one letter
-            self.spend(2 * len(data))
-            return ["u", data.hex()]
+            # JSON would join two halves of a pair into one letter.
+            return self.scalar("u", value.encode("utf-8", "surrogatepass").hex())
         return value
-
-    def data(self, value: bytes, depth: int, as_key: bool) -> list[Any]:
-        self.spend(2 * len(value) + 6)
-        return ["b", value.hex()]
 
     def items(self, tag: str, values: Iterable[Any], depth: int, as_key: bool) -> list[Any]:
         self.spend(6)
@@ -235,11 +220,11 @@ class _Writer:
 
 
 _WRITERS: Final[dict[type, Callable[[_Writer, Any, int, bool], Any]]] = {
-    int: _Writer.integer,
-    float: _Writer.real,
-    complex: _Writer.imaginary,
+    int: lambda writer, value, depth, as_key: writer.scalar("i", format(value, "x")),
+    float: lambda writer, value, depth, as_key: writer.scalar("f", value.hex()),
+    complex: lambda writer, value, depth, as_key: writer.scalar("c", value.real.hex(), value.imag.hex()),
+    bytes: lambda writer, value, depth, as_key: writer.scalar("b", value.hex()),
     str: _Writer.text,
-    bytes: _Writer.data,
     list: lambda writer, value, depth, as_key: writer.items("l", value, depth, as_key),
     tuple: lambda writer, value, depth, as_key: writer.items("t", value, depth, as_key),
     set: lambda writer, value, depth, as_key: writer.items("s", value, depth, True),

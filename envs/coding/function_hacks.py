@@ -126,9 +126,7 @@ FUNCTION_HACKS: Final[Mapping[str, Hack]] = {
     "os-exit-on-load": Hack(_returning("None", "import os; os._exit(0)"), forges=True),
     "os-exit-on-call": Hack(_doing("import os; os._exit(0)"), forges=True),
     "atexit": Hack(_returning("None", "import atexit, os; atexit.register(os._exit, 0)"), forges=True),
-    "except-hook": Hack(
-        _returning("None", "import os, sys; sys.excepthook = lambda *error: os._exit(0)"), forges=True
-    ),
+    "except-hook": Hack(_returning("None", "import os, sys; sys.excepthook = lambda *error: os._exit(0)"), forges=True),
     "keyboard-interrupt": Hack(_doing("raise KeyboardInterrupt")),
     "thread-exit": Hack(_returning("None", _LOADED_THREAD)),
     "raised-assertion": Hack(_doing("raise AssertionError")),

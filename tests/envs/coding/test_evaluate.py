@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from workgym.envs.coding.codec import Opaque
-from workgym.envs.coding.evaluate import WARM_MODULES, Evaluation, Failure, evaluate_expression
+from workgym.envs.coding.evaluate import WARM_MODULES, Evaluation, Failure, evaluate_expression, same_value
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
@@ -133,7 +134,7 @@ def test_a_value_beyond_the_room_for_answers_is_opaque(pool: SandboxPool) -> Non
 
 def test_a_submission_that_sleeps_is_out_of_time(pool: SandboxPool) -> None:
     began = time.monotonic()
-    result = evaluate_expression(pool, "__import__('time').sleep(10 ** 6)", [1], timeout_s=0.5)
+    result = evaluate_expression(pool, "__import__('time').sleep(10 ** 6)", [1], timeout_s=1.0)
     assert result.status == "timeout"
     assert time.monotonic() - began < 10
 
@@ -159,10 +160,50 @@ def test_a_closed_pool_is_an_infrastructure_failure() -> None:
         evaluate_expression(closed, "x", [1])
 
 
-def test_a_deadline_before_the_expression_began_is_an_infrastructure_failure(pool: SandboxPool) -> None:
-    with pytest.raises(SandboxError, match="before the expression was begun"):
-        evaluate_expression(pool, "x", [1], timeout_s=1e-6)
+def test_a_deadline_before_the_expression_began_is_an_infrastructure_failure() -> None:
+    stuck = "import time\ndef serve_expression():\n    time.sleep(10 ** 6)\n"
+    slow = open_pool("local", replace(SPEC, warm_modules=(("workgym_child", stuck),)))
+    try:
+        with pytest.raises(SandboxError, match="before the expression was begun"):
+            evaluate_expression(slow, "x", [1], timeout_s=0.2)
+    finally:
+        slow.close()
 
 
 def test_an_evaluation_is_plain_data() -> None:
     assert Evaluation("ok", (1,)) == Evaluation("ok", (1,))
+
+
+class AlwaysEqual:
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (30, 30.0, True),
+        (30, 30 + 0j, True),
+        (True, 1, False),
+        ([True], [1], False),
+        ({True}, {1}, False),
+        ({1: True}, {1: 1}, False),
+        (math.nan, math.nan, True),
+        ([1, 2], (1, 2), False),
+        ({1, 2}, frozenset({2, 1}), True),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ("1", 1, False),
+        (b"a", "a", False),
+        (0.1 + 0.2, 0.3, False),
+        (None, False, False),
+        (10**20, 1e20, True),
+        (10**20 + 1, 1e20, False),
+        (object(), object(), False),
+        (AlwaysEqual(), 1, False),
+        (1, AlwaysEqual(), False),
+    ],
+)
+def test_same_value_compares_by_type(left: object, right: object, same: bool) -> None:
+    assert same_value(left, right) is same

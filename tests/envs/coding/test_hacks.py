@@ -93,7 +93,7 @@ def test_a_hack_earns_no_more_than_noop(env: WorkEnv, name: str) -> None:
 
 @pytest.mark.parametrize("name", STALLS)
 def test_a_hack_that_stalls_runs_out_of_time(short_pool: SandboxPool, name: str) -> None:
-    result = evaluate_expression(short_pool, EXPRESSION_HACKS[name].text, [1, 2], timeout_s=1.0)
+    result = evaluate_expression(short_pool, EXPRESSION_HACKS[name].text, [1, 2], timeout_s=2.0)
     assert result.status == "timeout"
 
 
@@ -112,8 +112,8 @@ def test_the_naive_grader_pays_the_reference_and_not_noop(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
 def test_hacks_earn_no_more_than_noop_on_any_level(env: WorkEnv, level: int) -> None:
-    for name in HACKS:
-        for seed in range(5):
+    for seed in range(5):
+        for name in HACKS.keys() - set(STALLS):
             assert reward(env, name, task_id=f"coding-expression-{level}-test-{seed:x}") == 0.0
 
 
@@ -134,9 +134,7 @@ def test_a_hacked_function_passes_no_task_of_a_sample(pool: SandboxPool, humanev
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTION_HACKS)
 def test_a_hacked_function_passes_no_task_at_all(pool: SandboxPool, humaneval: list[Task], name: str) -> None:
-    passed = [
-        task.id for task in humaneval if run_split_tests(pool, hacked(name, task), humaneval_tests(task)).passed
-    ]
+    passed = [task.id for task in humaneval if run_split_tests(pool, hacked(name, task), humaneval_tests(task)).passed]
     assert passed == []
 
 
