@@ -6,11 +6,10 @@ folder goes on where the run was stopped, and ends with the same weights as a ru
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,10 +35,10 @@ from workgym.benchmarks.learning import LearningReport, StageResult
 from workgym.envs.coding.policies import erring_oracle
 from workgym.progress import Bars
 from workgym.tasks.coding.source import CodingTasks
+from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import distinct_tasks
-from workgym.tasks.task import Task
+from workgym.tasks.task import LEVELS, Task
 from workgym.training.checkpoint import clean_checkpoints, latest_checkpoint, load_checkpoint, save_checkpoint
-from workgym.training.config import config_text
 from workgym.training.metrics import read_metrics
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
@@ -52,7 +51,6 @@ _MAX_TURN_TOKENS: Final = 16
 _MAX_OBSERVATION_TOKENS: Final = 16
 _MAX_POSITIONS: Final = 336  # four turns of the longest action and observation
 _EVALUATION_SEED: Final = 20_000
-_STAGES: Final = ("before", "sft", "rl")
 
 
 @dataclass(frozen=True)
@@ -106,6 +104,15 @@ class QuickstartConfig:
     checkpoint_every: int = 25
     n_envs: int = 128
     n_threads: int = 2
+
+    def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise ValueError(unknown_name("level", self.level, map(str, LEVELS)))
+        if not 0 <= self.error_rate <= 1:
+            raise ValueError(f"setting error_rate must be in [0, 1], not {self.error_rate}")
+        for one in fields(self):
+            if one.type == "int" and one.name != "seed" and getattr(self, one.name) < 1:
+                raise ValueError(f"setting {one.name} must be > 0, not {getattr(self, one.name)}")
 
 
 @dataclass

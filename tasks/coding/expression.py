@@ -127,7 +127,7 @@ def draw_function(level: int, rng: np.random.Generator) -> Expression:
     return _LEVELS[level](rng)
 
 
-def draw_puzzle(function: Expression, rng: np.random.Generator) -> Puzzle:
+def draw_puzzle(function: Expression, rng: np.random.Generator) -> Puzzle | None:
     """Choose the hidden inputs of a function, so that who does nothing earns nothing.
 
     A hidden input is none that is shown, and its value is none that a trivial expression has there: not x, not a constant that
@@ -136,6 +136,9 @@ def draw_puzzle(function: Expression, rng: np.random.Generator) -> Puzzle:
     Args:
         function: what to find.
         rng: the only source of randomness.
+
+    Returns:
+        The puzzle; None where the function is too trivial to have such inputs.
     """
     shown = tuple((x, function.values(x)) for x in function.points)
     guesses = {0, 1, -1, *(value for _, value in shown)}
@@ -147,8 +150,8 @@ def draw_puzzle(function: Expression, rng: np.random.Generator) -> Puzzle:
             guesses.add(value)
             hidden.append((x, value))
         if len(hidden) == _N_HIDDEN:
-            break
-    return Puzzle(function.text, shown, tuple(hidden))
+            return Puzzle(function.text, shown, tuple(hidden))
+    return None
 
 
 def _some(rng: np.random.Generator, values: Sequence[int], n: int) -> tuple[int, ...]:

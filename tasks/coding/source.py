@@ -81,12 +81,17 @@ class CodingTasks:
         return self._make(int(match["level"]), match["split"], int(match["seed"], 16))
 
     def _make(self, level: int, split: str, seed: int) -> Task:
-        """The seed decides a sequence of functions; the task is the first of them that belongs to the split."""
+        """The seed decides a sequence of functions; the task is the first of them that belongs to the split.
+
+        A function that a trivial expression equals (1*x+0) has no hidden inputs to be judged by, and is passed over.
+        """
         rng = np.random.default_rng(seed)
-        function = draw_function(level, rng)
-        while split_of(function.text) != split:
+        puzzle = None
+        while puzzle is None:
             function = draw_function(level, rng)
-        return self._task(f"coding-{self.family}-{level}-{split}-{seed:x}", level, split, draw_puzzle(function, rng))
+            if split_of(function.text) == split:
+                puzzle = draw_puzzle(function, rng)
+        return self._task(f"coding-{self.family}-{level}-{split}-{seed:x}", level, split, puzzle)
 
     def _task(self, task_id: str, level: int, split: str, puzzle: Puzzle) -> Task:
         return Task(

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from workgym.tasks.coding.expression import Expression, draw_puzzle
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.errors import TaskError
 from workgym.tasks.source import SPLITS, distinct_tasks, split_of
@@ -53,6 +54,13 @@ def test_the_splits_share_no_function_over_10000_samples(level: int) -> None:
     assert not seen["train"] & seen["test"]
     assert not seen["train"] & seen["validation"]
     assert not seen["validation"] & seen["test"]
+
+
+def test_a_function_that_the_input_itself_equals_is_never_asked() -> None:
+    assert draw_puzzle(Expression("1*x+0", (0, 1, 10), lambda x: x), np.random.default_rng(0)) is None
+    texts = {task.hidden["reference"] for split in SPLITS for task in draw(1, 2000, split)}
+    assert "1*x+0" not in texts
+    assert {"1*x+1", "2*x+0"} <= texts
 
 
 def test_level_1_holds_a_third_of_its_functions_out_and_has_256_of_them() -> None:
