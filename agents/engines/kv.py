@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 from torch import Tensor
 
@@ -9,24 +11,34 @@ from workgym.agents.models import LlamaConfig
 
 __all__ = ["KVBlock", "KVWindow"]
 
+_FIRST_POSITIONS: Final = 64
+
 
 class KVBlock:
     """Keys and values, each [layers, rows, Hk, positions, D].
 
-    Rows that are computed together lie side by side, so that a forward pass works on a view and copies nothing.
+    Rows that are computed together lie side by side, so that a forward pass works on a view and copies nothing. Positions
+    are added when they are needed: most episodes stay far below the longest context.
 
     Args:
         config: the model's shape.
         n_rows: rows.
-        n_positions: positions a row.
+        most_positions: positions that a row may come to have.
         device: where it lies.
     """
 
-    def __init__(self, config: LlamaConfig, n_rows: int, n_positions: int, device: torch.device) -> None:
-        shape = (config.n_layers, n_rows, config.kv_heads, n_positions, config.d_head)
-        # Zeros, not empty: a masked position weighs 0, and 0 times a stray NaN is NaN.
+    def __init__(self, config: LlamaConfig, n_rows: int, most_positions: int, device: torch.device) -> None:
+        self.most_positions: Final = most_positions
+        shape = (config.n_layers, n_rows, config.kv_heads, 0, config.d_head)
         self.keys = torch.zeros(shape, device=device)
         self.values = torch.zeros(shape, device=device)
+
+    def reserve(self, n_positions: int) -> None:
+        """Have room for at least so many positions a row; what is stored stays."""
+        room = self.keys.shape[3]
+        if n_positions > room:
+            room = min(self.most_positions, max(n_positions, 2 * room, _FIRST_POSITIONS))
+            self.keys, self.values = _widen(self.keys, room), _widen(self.values, room)
 
     def copy(self, sources: Tensor, targets: Tensor, length: int) -> None:
         """Copy the first `length` positions of rows [N] to other rows [N]; all are read before one is written."""
@@ -74,3 +86,11 @@ class KVWindow:
     def _put(self, stored: Tensor, new: Tensor) -> Tensor:
         stored[self.row_of, :, self.position_of] = new.flatten(0, 1) if self.valid is None else new[self.valid]
         return stored[:, :, : self.length]
+
+
+def _widen(block: Tensor, n_positions: int) -> Tensor:
+    """The same contents with more positions."""
+    # Zeros, not empty: a masked position weighs 0, and 0 times a stray NaN is NaN.
+    wider = block.new_zeros((*block.shape[:3], n_positions, block.shape[4]))
+    wider[:, :, :, : block.shape[3]] = block
+    return wider

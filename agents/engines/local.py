@@ -190,6 +190,7 @@ class LocalEngine:
         steps = torch.arange(width, device=self._device)[None]
         positions = (begin + steps).clamp(max=self.max_len - 1)
         length = max(kept + len(row) for kept, row in zip(plan.n_kept[start:stop], new, strict=True))
+        self._block.reserve(length)
         store = self._block.window(start, stop, length, positions, steps < n_new)
         mask = torch.arange(length, device=self._device) <= positions[:, None, :, None]
         last = torch.arange(len(new), device=self._device) * width + n_new[:, 0] - 1
@@ -220,6 +221,7 @@ class LocalEngine:
 
     def _step(self, chosen: Tensor, positions: Tensor, length: int) -> Tensor:
         """Feed one token to each of the first rows; chosen [B], positions [B, 1]; returns logits [B, V]."""
+        self._block.reserve(length)
         store = self._block.window(0, len(chosen), length, positions)
         mask = torch.arange(length, device=self._device) <= positions[:, :, None, None]
         attend = Attend(positions.clamp(max=self.max_len - 1), mask, store)
