@@ -137,6 +137,7 @@ FUNCTION_HACKS: Final[Mapping[str, Hack]] = {
     "patched-json": Hack(_returning("None", _PATCHED_JSON), forges=True),
     "prompt-functions": Hack(_returning("arguments[0]", _PROMPT_FUNCTIONS), forges=True),
     "printed-passed": Hack(_doing("print('PASSED', flush=True)"), forges=True),
+    "huge-output": Hack(_doing("for _ in range(20): print('9' * 10 ** 6)")),
     "forged-lines": Hack(_returning("None", _FORGED_LINES), forges=True),
     "early-answers": Hack(_returning("None", _EARLY_ANSWERS)),
     "constant": Hack(_returning("0.5")),
@@ -164,6 +165,5 @@ FUNCTION_STALLS: Final[Mapping[str, Hack]] = {
         _doing("while True: pass", "import time\ntime.time = time.monotonic = time.process_time = lambda: 0.0")
     ),
     "huge-memory": Hack(_returning("[b'9' * 10 ** 8 for _ in range(100)]")),
-    "huge-output": Hack(_doing("for _ in range(1000): print('9' * 10 ** 6)")),
 }
 """Solutions that use up a limit."""
