@@ -26,14 +26,16 @@ def draw_curve(metrics: Sequence[Mapping[str, Any]], stages: Sequence[StageResul
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 3.6), layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    FigureCanvasAgg(figure)  # draws without a screen
     axes = figure.subplots()
     imitated = [line for line in metrics if not line.get("stage/rl")]
     practiced = [line for line in metrics if line.get("stage/rl")]
     key = next((name for line in practiced for name in line if name.startswith("success/")), "")
     curve = [float(line.get(key) or 0.0) for line in practiced]
     axes.plot([line["step"] for line in practiced], curve, color="#9ecae1", linewidth=0.8)
-    axes.plot([line["step"] for line in practiced], _smooth(curve), color="#2171b5", label="success in practice (train)")
+    axes.plot(
+        [line["step"] for line in practiced], _smooth(curve), color="#2171b5", label="success in practice (train)"
+    )
     ends = [0, len(imitated), len(imitated) + len(practiced)]
     for stage, x in zip(stages, ends, strict=False):
         spread = [[stage.success - stage.low], [stage.high - stage.success]]
@@ -46,7 +48,7 @@ def draw_curve(metrics: Sequence[Mapping[str, Any]], stages: Sequence[StageResul
     axes.text(len(imitated) + len(practiced) / 2, 1.02, "reinforcement", ha="center", fontsize=8)
     axes.set(xlabel="step", ylabel="success", ylim=(-0.02, 1.1), title=title)
     axes.legend(loc="lower right", fontsize=8)
-    canvas.print_png(str(path))
+    figure.savefig(path, format="png")
 
 
 def _smooth(values: Sequence[float]) -> list[float]:

@@ -61,7 +61,17 @@ class LearningReport:
 
     def markdown(self) -> str:
         """The report as Markdown; the learning curve is `curve.png` beside it."""
-        heads = ("stage", "held-out success", "95% interval", "n", "train success", "greedy", "invalid", "CPU s", "wall s")
+        heads = (
+            "stage",
+            "held-out success",
+            "95% interval",
+            "n",
+            "train success",
+            "greedy",
+            "invalid",
+            "CPU s",
+            "wall s",
+        )
         lines = [f"# {self.title}", "", _row(heads), _row(["---"] + ["---:"] * (len(heads) - 1))]
         lines += [_row(_cells(stage)) for stage in self.stages]
         lines += ["", *self.notes, "", "![learning curve](curve.png)", ""]
@@ -72,7 +82,11 @@ class LearningReport:
 
     def json(self) -> str:
         """The report as JSON: `stages` and `settings`."""
-        content = {"title": self.title, "stages": [asdict(stage) for stage in self.stages], "settings": dict(self.settings)}
+        content = {
+            "title": self.title,
+            "stages": [asdict(stage) for stage in self.stages],
+            "settings": dict(self.settings),
+        }
         return json.dumps(content, indent=1) + "\n"
 
     def write(self, folder: Path) -> None:

@@ -37,8 +37,7 @@ class Observation:
 class Session(Protocol):
     """The living state of one episode. It leases the sandbox it needs when it first needs it.
 
-    A session that cannot copy its state leaves `snapshot`, `restore` and `fork` out of it by raising SandboxError; the
-    environment then replays the actions.
+    A session that cannot copy its state raises SandboxError in `snapshot`; the environment then replays the actions.
     """
 
     @property
@@ -54,9 +53,25 @@ class Session(Protocol):
         """Stop everything the agent left running and copy out what will be judged."""
         ...
 
-    def snapshot(self) -> object: ...
-    def restore(self, snapshot: Any) -> None: ...
-    def fork(self, n: int) -> Sequence[Session]: ...
+    def snapshot(self) -> object:
+        """A copy of the state, not None.
+
+        Raises:
+            SandboxError: this state cannot be copied.
+        """
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot of the same task, this session's or another's."""
+        ...
+
+    def fork(self, n: int) -> Sequence[Session]:
+        """Make n sessions in the same state, independent from then on.
+
+        Raises:
+            SandboxError: this state cannot be copied.
+        """
+        ...
 
     def close(self) -> None:
         """Give back what it holds. Idempotent."""

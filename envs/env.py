@@ -1,6 +1,7 @@
 """The one environment of the suite: any domain, as a `gymnasium.Env`.
 
-It owns budgets, faults and the verdict; the episode owns turns and what was said, the session the world, `judge` the reward.
+It owns budgets, faults and the verdict; the episode owns turns and what was said; the session, the world; `judge`, the
+reward.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import gymnasium as gym
-import numpy as np
 
+from workgym.envs.choice import choose_task, known_level, known_split
 from workgym.envs.domain import Domain, Observation
 from workgym.envs.episode import Episode, EpisodeSnapshot
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.spaces import ActionSpace
 from workgym.envs.tool import ToolTable
-from workgym.envs.verify import Attempt, Verdict, check_layers, judge
+from workgym.envs.verify import Attempt, HasAttempt, Verdict, check_layers, judge
 from workgym.envs.view import CHARS_PER_TOKEN, View
 from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
-from workgym.tasks.source import SPLITS
 from workgym.tasks.task import Task
 
 __all__ = ["END_REASONS", "EnvSnapshot", "WorkEnv"]
@@ -31,7 +31,6 @@ __all__ = ["END_REASONS", "EnvSnapshot", "WorkEnv"]
 END_REASONS: Final = ("submitted", "solved", "gave_up", "turns", "tokens", "wall", "infrastructure")
 
 _log = logging.getLogger(__name__)
-_OPTIONS: Final = ("task_id", "task", "level", "split")
 _OUTSIDE_BUDGETS: Final = ("turns", "tokens", "wall")
 _MAX_ACTION_CHARS: Final = 1_000_000
 
@@ -47,9 +46,9 @@ class EnvSnapshot:
 class WorkEnv(gym.Env[Any, Any]):
     """An environment in which an agent works on tasks of one domain.
 
-    Observation: text, only what is new; `Dict(text, image)` in a domain with pictures. Action: the model's text, a tool call
-    `{"name", "arguments"}`, or a list of them. A malformed action is answered, never raised. The reward comes with the last
-    step, lies in [0, 1] and equals `verdict.reward`.
+    Observation: text, only what is new; `Dict(text, image)` in a domain with pictures. Action: the model's text, a tool
+    call `{"name", "arguments"}`, or a list of them. A malformed action is answered, never raised. The reward comes with
+    the last step, lies in [0, 1] and equals `verdict.reward`.
 
     Args:
         domain: what is asked, where it is done and who judges it.
@@ -81,11 +80,13 @@ class WorkEnv(gym.Env[Any, Any]):
         if max_observation_tokens < 0:
             raise ValueError(f"max_observation_tokens must be >= 0, not {max_observation_tokens}")
         self.domain: Final = domain
-        self.level: Final = _known_level(domain, level)
-        self.split: Final = _known_split(split)
+        self.level: Final = known_level(domain.source, level)
+        self.split: Final = known_split(split)
         self.strict: Final = strict
         self.render_mode = render_mode
-        self.view: Final = View(CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.has_image)
+        self.view: Final = View(
+            CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.has_image
+        )
         self.action_space = ActionSpace(_MAX_ACTION_CHARS)
         self.observation_space = self.view.space()
         self._pools: Pools | None = None
@@ -113,7 +114,7 @@ class WorkEnv(gym.Env[Any, Any]):
             SandboxError: isolation, a browser or a package is missing; the message says how to get it.
         """
         super().reset(seed=seed)
-        episode = self._open(self._choose_task(options or {}))
+        episode = self._open(choose_task(self.domain.source, options or {}, self.level, self.split, self.np_random))
         return episode.begin(), episode.info.copy()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -136,7 +137,7 @@ class WorkEnv(gym.Env[Any, Any]):
                 return self._judge(episode, shown, end.reason, end.submission)
             if episode.turn == self._turn_limit:
                 return self._judge(episode, shown, "turns", None)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is no mistake of the agent's
             return self._fail(episode, error)
         return shown, 0.0, False, False, episode.info.copy()
 
@@ -159,7 +160,7 @@ class WorkEnv(gym.Env[Any, Any]):
         episode = self._running_episode()
         try:
             return self._judge(episode, episode.show(""), reason, None)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as in step
             return self._fail(episode, error)
 
     def render(self) -> Any:
@@ -222,14 +223,21 @@ class WorkEnv(gym.Env[Any, Any]):
         episode = self._latest_episode()
         return oracle(episode.transcript[-1][1], episode.info.copy(), self)
 
-    def grade(self, attempt: Attempt) -> Verdict:
+    def grade(self, attempted: Attempt | HasAttempt) -> Verdict:
         """Judge an attempt, this episode's or an archived one.
 
+        Args:
+            attempted: an attempt, or a trajectory that holds one.
+
         Raises:
+            ValueError: the trajectory holds none: its infrastructure failed.
             TaskError: the attempt's task cannot be loaded.
             SandboxError: infrastructure failed.
             VerifierError: a verifier broke its contract.
         """
+        attempt = attempted if isinstance(attempted, Attempt) else attempted.attempt
+        if attempt is None:
+            raise ValueError("the trajectory holds no attempt: infrastructure failed before there was one")
         task = self._episode.task if self._episode is not None else None
         if task is None or task.id != attempt.task_id:
             task = self.domain.source.load(attempt.task_id)
@@ -276,20 +284,6 @@ class WorkEnv(gym.Env[Any, Any]):
         return copies
 
     # ----------------------------------------------------------------- the inside
-
-    def _choose_task(self, options: Mapping[str, Any]) -> Task:
-        for name in options:
-            if name not in _OPTIONS:
-                raise ValueError(unknown_name("reset option", name, _OPTIONS))
-        if "task" in options:
-            task = options["task"]
-            if not isinstance(task, Task):
-                raise ValueError(f"the reset option 'task' must be a Task, not {type(task).__name__}")
-            return task
-        if "task_id" in options:
-            return self.domain.source.load(options["task_id"])
-        level = _known_level(self.domain, options.get("level", self.level))
-        return self.domain.source.sample(level, self.np_random, _known_split(options.get("split", self.split)))
 
     def _open_pools(self) -> Pools | None:
         if self._pools is None and self.domain.open_pools is not None:
@@ -346,7 +340,7 @@ class WorkEnv(gym.Env[Any, Any]):
         """End the episode where infrastructure failed: nothing of it is judged."""
         try:
             self._stop()
-        except Exception as closing:
+        except Exception as closing:  # noqa: BLE001 - the first failure is the one to report
             _log.warning("closing the session of task %s failed too: %s", episode.task.id, closing)
         if self.strict:
             raise error
@@ -355,15 +349,3 @@ class WorkEnv(gym.Env[Any, Any]):
         episode.info |= {"end_reason": "infrastructure", "error": f"{type(error).__name__}: {error}"}
         shown = self.view.show(Observation("the episode ended: infrastructure failed"))
         return shown, 0.0, False, True, episode.info.copy()
-
-
-def _known_level(domain: Domain, level: object) -> int:
-    if isinstance(level, (int, np.integer)) and not isinstance(level, bool) and int(level) in domain.source.levels:
-        return int(level)
-    raise ValueError(unknown_name("level", level, map(str, domain.source.levels)))
-
-
-def _known_split(split: object) -> str:
-    if split not in SPLITS:
-        raise ValueError(unknown_name("split", split, SPLITS))
-    return str(split)

@@ -96,8 +96,8 @@ def _read(space: TextSpace, shared_memory: Any, n: int = 1) -> _SharedTexts:
 class _SharedTexts(Sequence[str]):
     """The texts in shared memory as they are when looked at.
 
-    `AsyncVectorEnv` reads its memory once and expects a view that follows what the workers write, as an array would. Its
-    default is to hand out deep copies: those are plain tuples.
+    `AsyncVectorEnv` reads its memory once and expects a view that follows what the workers write, as an array would.
+    Its default is to hand out deep copies: those are plain tuples.
     """
 
     def __init__(self, space: TextSpace, shared_memory: Any, n: int) -> None:

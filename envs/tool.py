@@ -102,8 +102,8 @@ def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str
 class ToolTable:
     """The tools of a session, and the three forms in which an agent may call them.
 
-    Text: the tool's name or short name, a space, and its argument: the rest of the text as it stands where the tool takes
-    one string, else a JSON object. Call: `{"name": ..., "arguments": {...}}`. List: several calls, done in order.
+    Text: the tool's name or short name, a space, and its argument: the rest of the text as it stands where the tool
+    takes one string, else a JSON object. Call: `{"name": ..., "arguments": {...}}`. List: several calls, done in order.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -204,7 +204,7 @@ class ToolTable:
         return entry[0]
 
     def _do_untidy(self, text: str) -> str | End:
-        """Second try for a text whose first word is no tool: white space around it, a newline after the name, or JSON."""
+        """Second try for a text whose first word is no tool: white space around it, a newline after it, or JSON."""
         stripped = text.strip()
         if stripped.startswith(("{", "[")):
             try:

@@ -1,8 +1,8 @@
 """Attempt -> Findings -> Check -> Layer -> Verdict: how what an agent did becomes a reward.
 
-An `Attempt` is what the session copied out at the end. A domain's `examine(attempt, task, pools)` measures it once, away from
-the agent, into its own findings. A verifier is a pure function from those findings to a `Check`; a `Layer` says what
-the check is worth; `judge` adds up. Nothing of this runs in a process that the agent's code can touch.
+An `Attempt` is what the session copied out at the end. A domain's `examine(attempt, task, pools)` measures it once,
+away from the agent, into its own findings. A verifier is a pure function from those findings to a `Check`; a `Layer` says
+what the check is worth; `judge` adds up. Nothing of this runs in a process that the agent's code can touch.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from workgym.tasks.errors import VerifierError
 from workgym.tasks.task import content_hash
 
-__all__ = ["Attempt", "Check", "Layer", "Verdict", "check_layers", "judge"]
+__all__ = ["Attempt", "Check", "HasAttempt", "Layer", "Verdict", "check_layers", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,12 @@ class Attempt:
     def content_hash(self) -> str:
         """Hash of all four fields, the same in every process."""
         return content_hash([self.task_id, self.submission, self.files, self.state])
+
+
+class HasAttempt(Protocol):
+    """A trajectory, as far as this floor needs to know it."""
+
+    attempt: Attempt | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,7 @@ class TaskSource(Protocol):
         ...
 
 
-def distinct_tasks(
-    source: TaskSource, level: int, n_tasks: int, *, seed: int = 0, split: str = "test"
-) -> list[Task]:
+def distinct_tasks(source: TaskSource, level: int, n_tasks: int, *, seed: int = 0, split: str = "test") -> list[Task]:
     """Draw tasks of different structure.
 
     Args:
@@ -93,9 +91,7 @@ def distinct_tasks(
     return list(_distinct(source, level, n_tasks, np.random.default_rng(seed), split))
 
 
-def _distinct(
-    source: TaskSource, level: int, n_tasks: int, rng: np.random.Generator, split: str
-) -> Iterator[Task]:
+def _distinct(source: TaskSource, level: int, n_tasks: int, rng: np.random.Generator, split: str) -> Iterator[Task]:
     seen: set[str] = set()
     misses = 0
     while len(seen) < n_tasks:

@@ -89,7 +89,7 @@ class Task:
     source: str = ""
 
     def content_hash(self) -> str:
-        """Hash of everything that decides the task, the hidden part included: a re-grade refuses a task that drifted."""
+        """Hash of all that decides the task, the hidden part included: a re-grade refuses a task that drifted."""
         return content_hash(
             {
                 "id": self.id,

@@ -2,8 +2,8 @@
 
     python benchmarks/perf/env_overhead.py [--steps N] [--rounds N]
 
-Prints one JSON line a measure: no-op steps a CPU-second of `WorkEnv` on a trivial domain, the same of a trivial text environment
-of Gymnasium alone, and their ratio.
+Prints one JSON line a measure: no-op steps a CPU-second of `WorkEnv` on a trivial domain, the same of a trivial text
+environment of Gymnasium alone, and their ratio.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200_000, help="steps a round and side")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; sides alternate")
     options = parser.parse_args()
-    gym.register("Trivial-v0", entry_point=make_trivial)
-    gym.register("BareText-v0", entry_point=make_bare)
+    gym.register("Trivial-v0", entry_point=f"{__name__}:make_trivial")
+    gym.register("BareText-v0", entry_point=f"{__name__}:make_bare")
     ours, bare = [], []
     for _ in range(options.rounds):
         ours.append(_steps_per_cpu_s("Trivial-v0", options.steps))
@@ -128,9 +128,21 @@ def main() -> None:
     load = round(os.getloadavg()[0], 2)
     mine, theirs = statistics.median(ours), statistics.median(bare)
     unit = "steps/CPU-s"
-    print(json.dumps({"name": "env_steps", "ratio": round(mine), "unit": unit, "goal": 500_000, "better": "higher", "load": load}))
-    print(json.dumps({"name": "bare_steps", "ratio": round(theirs), "unit": unit, "goal": 0, "better": "higher", "load": load}))
-    print(json.dumps({"name": "env_over_bare", "ratio": round(mine / theirs, 3), "goal": 0.17, "better": "higher", "load": load}))
+    print(
+        json.dumps(
+            {"name": "env_steps", "ratio": round(mine), "unit": unit, "goal": 500_000, "better": "higher", "load": load}
+        )
+    )
+    print(
+        json.dumps(
+            {"name": "bare_steps", "ratio": round(theirs), "unit": unit, "goal": 0, "better": "higher", "load": load}
+        )
+    )
+    print(
+        json.dumps(
+            {"name": "env_over_bare", "ratio": round(mine / theirs, 3), "goal": 0.17, "better": "higher", "load": load}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,13 @@ class ExpressionSession:
         self.tools: Final = ToolTable(
             (
                 Tool("run", "Evaluate a Python expression in x at the examples' x.", _EXPRESSION, self._run, short="r"),
-                Tool("submit", "Hand in a Python expression in x and end the episode.", _EXPRESSION, self._submit, short="s"),
+                Tool(
+                    "submit",
+                    "Hand in a Python expression in x and end the episode.",
+                    _EXPRESSION,
+                    self._submit,
+                    short="s",
+                ),
             )
         )
 
@@ -91,7 +97,9 @@ class ExpressionSession:
         if evaluation.status != "ok":
             return f"error: {evaluation.detail or evaluation.status}"
         shown = [_shown(value) for value in evaluation.values]
-        right = [same_value(value, wanted) for value, (_, wanted) in zip(evaluation.values, self._examples, strict=True)]
+        right = [
+            same_value(value, wanted) for value, (_, wanted) in zip(evaluation.values, self._examples, strict=True)
+        ]
         if self._brief:
             return " ".join(shown) + (" ok" if all(right) else " no")
         lines = [
@@ -108,7 +116,7 @@ def _readable(expression: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as the agent reads it. `value` was rebuilt from builtins by the codec, so that its repr is safe to call."""
+    """A value as the agent reads it. It was rebuilt from builtins by the codec, so that its repr is safe to call."""
     if isinstance(value, Failure):
         return value.text
     text = repr(value)

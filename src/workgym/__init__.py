@@ -1,6 +1,6 @@
 """workgym: Gymnasium environments in which language-model agents learn to work.
 
-Importing it registers the ids, so that `gym.make("Coding-v0")` works; so does `gym.make("workgym:Coding-v0")` without an import.
+Importing it registers the ids, so that `gym.make("Coding-v0")` works; `gym.make("workgym:Coding-v0")` needs no import.
 """
 
 from __future__ import annotations

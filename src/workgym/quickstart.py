@@ -6,18 +6,15 @@ folder goes on where the run was stopped, and ends with the same weights as a ru
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
+import numpy as np
 import torch
 
-from workgym.agents.archive import Archive
-from workgym.agents.clock import cpu_seconds
 from workgym.agents.engines.engine import SamplingParams
 from workgym.agents.engines.local import LocalEngine
 from workgym.agents.evaluate import evaluate, seats_for
@@ -33,16 +30,14 @@ from workgym.agents.trajectory import Row, Trajectory
 from workgym.benchmarks.curve import draw_curve
 from workgym.benchmarks.learning import LearningReport, StageResult
 from workgym.envs.coding.policies import erring_oracle
-from workgym.progress import Bars
+from workgym.run_folder import RunFolder
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import distinct_tasks
 from workgym.tasks.task import LEVELS, Task
-from workgym.training.checkpoint import clean_checkpoints, latest_checkpoint, load_checkpoint, save_checkpoint
 from workgym.training.metrics import read_metrics
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
-from workgym.training.trackers import Trackers, open_trackers
 from workgym.training.trainer import Trainer, TrainerConfig
 
 __all__ = ["QuickstartConfig", "run"]
@@ -84,12 +79,12 @@ class QuickstartConfig:
 
     seed: int = 0
     level: int = 1
-    n_demonstrations: int = 3000
+    n_demonstrations: int = 2000
     error_rate: float = 0.25
-    sft_steps: int = 250
+    sft_steps: int = 120
     sft_rows: int = 64
     sft_lr: float = 2e-3
-    rl_steps: int = 150
+    rl_steps: int = 120
     rl_tasks: int = 16
     rl_group: int = 8
     rl_lr: float = 3e-4
@@ -115,28 +110,6 @@ class QuickstartConfig:
                 raise ValueError(f"setting {one.name} must be > 0, not {getattr(self, one.name)}")
 
 
-@dataclass
-class _Progress:
-    """Where a run stands; all of it lies in the checkpoint.
-
-    Attributes:
-        step: optimizer steps done, of both stages together; names the checkpoint.
-        results: of the stages that are over.
-        trainer: state of the trainer of the stage that is not; None at its beginning.
-        stage_step: steps done in that stage.
-        model: the weights.
-        cpu_s, wall_s: spent on that stage so far.
-    """
-
-    step: int = 0
-    results: list[dict[str, Any]] = field(default_factory=list)
-    trainer: dict[str, Any] | None = None
-    stage_step: int = 0
-    model: dict[str, Any] = field(default_factory=dict)
-    cpu_s: float = 0.0
-    wall_s: float = 0.0
-
-
 def run(config: QuickstartConfig, folder: Path) -> None:
     """Train, evaluate and report; a folder that holds a run of the same configuration is continued.
 
@@ -149,67 +122,65 @@ def run(config: QuickstartConfig, folder: Path) -> None:
         PolicyError: a number of a step is not finite, or a checkpoint cannot be written.
     """
     torch.set_num_threads(config.n_threads)
-    with ExitStack() as stack:
-        session = _Session(config, folder, stack)
-        session.measure_once("before")
-        session.imitate()
-        session.measure_once("sft")
-        session.practice()
-        session.measure_once("rl")
-    session.report()
+    with RunFolder(folder, config.checkpoint_every) as run_folder, EnvRack(_make_env, config.n_envs) as rack:
+        lesson = _Lesson(config, run_folder, rack)
+        lesson.measure_once("before")
+        lesson.imitate()
+        lesson.measure_once("sft")
+        lesson.practice()
+        lesson.measure_once("rl")
+        lesson.report()
 
 
-class _Session:
-    """One sitting of a run: what is open while it works, and where the run stands."""
+class _Lesson:
+    """The three measurements and the two stages between them, on one model."""
 
-    def __init__(self, config: QuickstartConfig, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, config: QuickstartConfig, run_folder: RunFolder, rack: EnvRack) -> None:
         self.config: Final = config
-        self.folder: Final = folder
-        clean_checkpoints(folder)
-        latest = latest_checkpoint(folder)
-        self.progress: Final = _Progress(**load_checkpoint(latest)) if latest else _Progress()
+        self.run: Final = run_folder
+        self.rack: Final = rack
+        self.source: Final = CodingTasks("expression", "short")
         self.tokenizer: Final = CharTokenizer()
         self.renderer: Final = CharRenderer(self.tokenizer)
         self.model: Final = Llama(_shape(config, self.tokenizer), seed=config.seed)
-        if self.progress.model:
-            self.model.load_state_dict(self.progress.model)
-        self.source: Final = CodingTasks("expression", "short")
-        self.archive: Final = stack.enter_context(Archive.open(folder / "archive", "a"))
-        self.rack: Final = stack.enter_context(EnvRack(_make_env, config.n_envs))
-        self.trackers: Final[Trackers] = open_trackers(folder, resume_step=self.progress.step)
-        stack.callback(self.trackers.close)
-        self.bars: Final = stack.enter_context(Bars())
-        self._began: tuple[float, float] = (cpu_seconds(), time.monotonic())
-        self.bars.say(f"{sum(p.numel() for p in self.model.parameters()):,} parameters, level {config.level}, seed {config.seed}")
+        if run_folder.weights:
+            self.model.load_state_dict(run_folder.weights)
+        n_parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        run_folder.bars.say(
+            f"{n_parameters:,} parameters, level {config.level}, seed {config.seed}: {run_folder.folder}"
+        )
 
     # ------------------------------------------------------------------ stages
 
     def imitate(self) -> None:
         """Stage `sft`: imitate an oracle that errs."""
-        if self._is_over("sft"):
+        if self.run.is_over("sft"):
             return
         config = self.config
         rows = self._demonstrations()
-        trainer = self._trainer(
-            TrainerConfig(
-                lr=config.sft_lr, schedule="cosine", warmup_steps=min(20, config.sft_steps - 1), total_steps=config.sft_steps, lr_floor=0.05
-            )
+        how = TrainerConfig(
+            lr=config.sft_lr,
+            schedule="cosine",
+            warmup_steps=min(20, config.sft_steps - 1),
+            total_steps=config.sft_steps,
+            lr_floor=0.05,
         )
+        trainer = self.run.take_up(Trainer(self.model, how))
         plan = SftPlan(config.sft_steps, config.sft_rows, config.seed)
-        with self.bars.bar("imitating", config.sft_steps, trainer.n_steps) as advance:
+        with self.run.bars.bar("imitating", config.sft_steps, trainer.n_steps) as advance:
 
             def after_step(step: int, metrics: Mapping[str, float]) -> None:
                 advance(f"loss {metrics['loss']:.3f}")
-                self._log(metrics, trainer, step + 1, config.sft_steps, practicing=False)
+                self.run.log({**metrics, "stage/rl": 0.0}, trainer, step + 1, config.sft_steps)
 
             sft(trainer, rows, plan, after_step=after_step)
 
     def practice(self) -> None:
         """Stage `rl`: practice on tasks of the training split, with real execution."""
-        if self._is_over("rl"):
+        if self.run.is_over("rl"):
             return
         config = self.config
-        trainer = self._trainer(TrainerConfig(lr=config.rl_lr))
+        trainer = self.run.take_up(Trainer(self.model, TrainerConfig(lr=config.rl_lr)))
         policy = self._policy(SamplingParams(), "rl", version=trainer.n_steps)
         plan = RlvrPlan(
             n_steps=config.rl_steps,
@@ -222,26 +193,25 @@ class _Session:
             max_turn_tokens=_MAX_TURN_TOKENS,
             shuffle_rewards=config.shuffle_rewards,
         )
-        start = self.progress.stage_step
-        with self.bars.bar("practicing", config.rl_steps, start) as advance:
+        start = self.run.stage_step
+        with self.run.bars.bar("practicing", config.rl_steps, start) as advance:
 
             def after_step(step: int, metrics: Mapping[str, float]) -> None:
                 advance(f"success {metrics.get(f'success/coding/{config.level}', 0.0):.2f}")
-                self._log(metrics, trainer, step + 1, config.rl_steps, practicing=True)
+                self.run.log({**metrics, "stage/rl": 1.0}, trainer, step + 1, config.rl_steps)
 
-            rlvr(
-                trainer, policy, self.rack, self.source, plan, start=start, on_end=self.archive.append, after_step=after_step
-            )
+            keep = self.run.archive.append
+            rlvr(trainer, policy, self.rack, self.source, plan, start=start, on_end=keep, after_step=after_step)
 
     def measure_once(self, name: str) -> None:
         """Evaluate the model as it stands after a stage, and keep the result with the checkpoint."""
-        if self._is_over(name):
+        if self.run.is_over(name):
             return
-        cpu_s, wall_s = self._spent()
+        cpu_s, wall_s = self.run.spent()
         config = self.config
         held_out = self._tasks("test")
         known = self._tasks("train")
-        with self.bars.bar(f"measuring {name}", 2 * len(held_out) + len(known), 0) as advance:
+        with self.run.bars.bar(f"measuring {name}", 2 * len(held_out) + len(known), 0) as advance:
 
             def outcome(kind: str, tasks: Sequence[Task], params: SamplingParams) -> Outcome:
                 policy = self._policy(params, name)
@@ -253,7 +223,7 @@ class _Session:
                     seed=_EVALUATION_SEED + config.seed,
                     prefix=prefix,
                     max_turn_tokens=_MAX_TURN_TOKENS,
-                    archive=self.archive,
+                    archive=self.run.archive,
                     on_end=lambda _: advance(""),
                 )
                 return summarize(episodes)
@@ -273,47 +243,41 @@ class _Session:
             cpu_s=cpu_s,
             wall_s=wall_s,
         )
-        self.bars.say(f"{name:>6}: held-out success {result.success:.3f} [{result.low:.3f}, {result.high:.3f}], train {seen.success:.3f}")
-        self.progress.results.append(asdict(result))
-        self.progress.trainer, self.progress.stage_step = None, 0
-        self.progress.cpu_s = self.progress.wall_s = 0.0
-        self._began = (cpu_seconds(), time.monotonic())
-        self._save(self.model)
+        interval = f"[{result.low:.3f}, {result.high:.3f}]"
+        self.run.bars.say(f"{name:>6}: held-out success {result.success:.3f} {interval}, train {seen.success:.3f}")
+        self.run.close_stage(result, self.model.state_dict())
 
     def report(self) -> None:
         """Write the picture and the report, and say how to look further."""
-        folder = self.folder
-        stages = [StageResult(**result) for result in self.progress.results]
-        with Archive.open(folder / "archive") as archive:
-            failed = next(archive.query(prefix="eval-sft-test", success=False), None)
-            again = archive.get(failed.rollout_id.replace("sft", "rl")) if failed else None
-            n_episodes = len(archive)
+        folder, archive = self.run.folder, self.run.archive
+        save_policy(self.model, self.tokenizer, folder / "model")
+        failed = next(archive.query(prefix="eval-sft-test", success=False), None)
+        again = archive.get(failed.rollout_id.replace("sft", "rl")) if failed else None
         shown = [("A held-out task after imitation", failed), ("The same task after reinforcement", again)]
         LearningReport(
             title=f"quickstart: Coding-v0, family expression, level {self.config.level}, seed {self.config.seed}",
-            stages=stages,
+            stages=self.run.results,
             settings=asdict(self.config),
             episodes=[(words, episode) for words, episode in shown if episode],
             notes=[
-                "Held-out functions are a third of all, chosen by hash, and seen by neither stage. Success: right at every "
-                "hidden input, actions sampled at temperature 1; greedy: the likeliest token always.",
-                f"{n_episodes} episodes are archived. CPU seconds include the sandboxes and leave out the measuring.",
+                "Held-out functions are a third of all, chosen by hash, and seen by neither stage. Success: right at "
+                "every hidden input, actions sampled at temperature 1; greedy: the likeliest token always.",
+                f"{len(archive)} episodes are archived. CPU seconds include the sandboxes and leave out the measuring.",
             ],
         ).write(folder)
-        draw_curve(read_metrics(folder / "metrics.jsonl"), stages, folder / "curve.png", title="Coding-v0, expression")
-        self.bars.say(
+        metrics = read_metrics(folder / "metrics.jsonl")
+        draw_curve(metrics, self.run.results, folder / "curve.png", title="Coding-v0, expression")
+        self.run.bars.say(
             f"\n{folder}/report.md and curve.png hold the result. To look further:\n"
             f"  workgym archive ls {folder}/archive --limit 5\n"
             f"  workgym archive show {folder}/archive eval-rl-test/00000-0\n"
             f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.level} --n 64 "
-            f"--set style=short --set max_observation_tokens={_MAX_OBSERVATION_TOKENS} --max-turn-tokens {_MAX_TURN_TOKENS}\n"
+            f"--set style=short --set max_observation_tokens={_MAX_OBSERVATION_TOKENS} "
+            f"--max-turn-tokens {_MAX_TURN_TOKENS}\n"
             f"  tensorboard --logdir {folder}/tensorboard"
         )
 
     # ----------------------------------------------------------------- the inside
-
-    def _is_over(self, stage: str) -> bool:
-        return stage in {result["name"] for result in self.progress.results}
 
     def _tasks(self, split: str) -> list[Task]:
         return distinct_tasks(self.source, self.config.level, self.config.n_eval, seed=_EVALUATION_SEED, split=split)
@@ -322,54 +286,25 @@ class _Session:
         engine = LocalEngine(self.model, max_rows=self.config.n_envs, version=version)
         return ModelPolicy(engine, self.renderer, params, name)
 
-    def _trainer(self, config: TrainerConfig) -> Trainer:
-        trainer = Trainer(self.model, config)
-        if self.progress.trainer is not None:
-            trainer.load_state_dict(self.progress.trainer)
-        return trainer
-
     def _demonstrations(self) -> list[Row]:
         """Episodes of the erring oracle as rows; played for real, or read back where the archive holds them."""
         config = self.config
         wanted = _draw_tasks(self.source, config.level, config.n_demonstrations, config.seed)
         seats = seats_for(wanted, seed=config.seed, prefix="demo")
-        done = {entry.rollout_id for entry in self.archive.entries(prefix="demo/")}
+        done = {entry.rollout_id for entry in self.run.archive.entries(prefix="demo/")}
         missing = [seat for seat in seats if seat.rollout_id not in done]
         if missing:
             player = ScriptedPolicy("erring-oracle", erring_oracle(config.error_rate, config.seed))
-            with self.bars.bar("demonstrating", len(seats), len(seats) - len(missing)) as advance:
+            with self.run.bars.bar("demonstrating", len(seats), len(seats) - len(missing)) as advance:
 
                 def keep(trajectory: Trajectory) -> None:
-                    self.archive.append(trajectory)
+                    self.run.archive.append(trajectory)
                     advance("")
 
                 play(player, self.rack, missing, on_end=keep)
-        by_id = {episode.rollout_id: episode for episode in self.archive.query(prefix="demo/")}
+        by_id = {episode.rollout_id: episode for episode in self.run.archive.query(prefix="demo/")}
         episodes = [by_id[seat.rollout_id] for seat in seats]
         return [demonstration(self.renderer, episode.messages) for episode in episodes if episode.valid]
-
-    def _log(self, metrics: Mapping[str, float], trainer: Trainer, done: int, total: int, *, practicing: bool) -> None:
-        """Write the metrics of a step down, and now and then a checkpoint."""
-        progress = self.progress
-        self.trackers.log(progress.step, {**metrics, "stage/rl": float(practicing)})
-        progress.step += 1
-        progress.stage_step = done
-        if done % self.config.checkpoint_every == 0 or done == total:
-            progress.cpu_s, progress.wall_s = self._spent()
-            self._began = (cpu_seconds(), time.monotonic())
-            progress.trainer = trainer.state_dict()
-            self._save(trainer.model)
-
-    def _save(self, model: Llama) -> None:
-        self.progress.model = model.state_dict()
-        save_checkpoint(self.folder, self.progress.step, vars(self.progress))
-        if self._is_over("rl"):
-            save_policy(model, self.tokenizer, self.folder / "model")
-
-    def _spent(self) -> tuple[float, float]:
-        """CPU and wall seconds of the stage so far, those before an interruption included."""
-        cpu_s, wall_s = self._began
-        return self.progress.cpu_s + cpu_seconds() - cpu_s, self.progress.wall_s + time.monotonic() - wall_s
 
 
 def _shape(config: QuickstartConfig, tokenizer: CharTokenizer) -> LlamaConfig:
@@ -388,7 +323,5 @@ def _make_env() -> gym.Env[Any, Any]:
 
 
 def _draw_tasks(source: CodingTasks, level: int, n: int, seed: int) -> list[Task]:
-    import numpy as np
-
     rng = np.random.default_rng([seed, level])
     return [source.sample(level, rng, "train") for _ in range(n)]

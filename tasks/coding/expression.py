@@ -78,7 +78,7 @@ def _level_1(rng: np.random.Generator) -> Expression:
 
 
 def _level_2(rng: np.random.Generator) -> Expression:
-    return _linear(int(rng.integers(1, 100)), int(rng.integers(0, 100)), _some(rng, range(0, 21), 3))
+    return _linear(int(rng.integers(1, 100)), int(rng.integers(0, 100)), _some(rng, range(21), 3))
 
 
 def _level_3(rng: np.random.Generator) -> Expression:
@@ -130,8 +130,8 @@ def draw_function(level: int, rng: np.random.Generator) -> Expression:
 def draw_puzzle(function: Expression, rng: np.random.Generator) -> Puzzle | None:
     """Choose the hidden inputs of a function, so that who does nothing earns nothing.
 
-    A hidden input is none that is shown, and its value is none that a trivial expression has there: not x, not a constant that
-    is shown or that one would guess, not the value at another hidden input.
+    A hidden input is none that is shown, and its value is none that a trivial expression has there: not x, not a
+    constant that is shown or that one would guess, not the value at another hidden input.
 
     Args:
         function: what to find.

@@ -50,7 +50,7 @@ class CountingTasks:
 
 
 class CountingSession:
-    """Holds one number. `copies=False` makes one that cannot copy its state; `drifts` one that never says the same twice."""
+    """Holds one number. Without `copies` it cannot copy its state; with `drifts` it never says the same twice."""
 
     n_open = 0
     n_talks = 0
@@ -117,7 +117,11 @@ def counting_domain(**session: bool) -> Domain:
         lambda task, pools: CountingSession(task, **session),
         lambda attempt, task, pools: (attempt, task),
         (Layer(counted, weight=1.0),),
-        players={"oracle": lambda observation, info, env: "done" if info["turn"] else f'+ {{"by": {env.task.hidden["goal"]}}}'},
+        players={
+            "oracle": lambda observation, info, env: (
+                "done" if info["turn"] else f'+ {{"by": {env.task.hidden["goal"]}}}'
+            )
+        },
     )
 
 

@@ -76,7 +76,7 @@ def test_a_malformed_action_is_answered_and_the_episode_goes_on(env: WorkEnv, ac
     assert env.step("done")[1] == 1.0
 
 
-@pytest.mark.parametrize("action", ["+ {\"by\": 3}", '  add\n{"by": 3}  ', '{"name": "add", "arguments": {"by": 3}}'])
+@pytest.mark.parametrize("action", ['+ {"by": 3}', '  add\n{"by": 3}  ', '{"name": "add", "arguments": {"by": 3}}'])
 def test_every_form_of_a_call_is_the_same_call(env: WorkEnv, action: str) -> None:
     env.reset(options={"task_id": "count-1-train-4"})
     assert env.step(action)[0] == "count 3"
@@ -161,7 +161,9 @@ def test_a_strict_environment_lets_the_fault_through_and_ends(domain: Any) -> No
         env.step("done")
 
 
-def test_without_isolation_reset_raises_with_the_way_out_and_gives_the_pools_back(make_domain: Any, closed_pools: Any) -> None:
+def test_without_isolation_reset_raises_with_the_way_out_and_gives_the_pools_back(
+    make_domain: Any, closed_pools: Any
+) -> None:
     before = type(closed_pools).n_closed
     env = WorkEnv(make_domain(open_pools=lambda: closed_pools))
     with pytest.raises(SandboxError, match="install it"):
@@ -242,7 +244,9 @@ def test_the_seed_decides_the_task_and_touches_no_global_state(env: WorkEnv) -> 
     assert (random.getstate(), pickle.dumps(np.random.get_state(legacy=False))) == before
 
 
-@pytest.mark.parametrize("keywords", [{"level": 3}, {"split": "tset"}, {"render_mode": "human"}, {"max_observation_tokens": -1}])
+@pytest.mark.parametrize(
+    "keywords", [{"level": 3}, {"split": "tset"}, {"render_mode": "human"}, {"max_observation_tokens": -1}]
+)
 def test_the_constructor_refuses_what_does_not_exist(domain: Any, keywords: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"unknown|must be"):
         WorkEnv(domain, **keywords)

@@ -132,7 +132,17 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.xdist_group("quickstart")
 def test_a_run_leaves_everything_a_reader_looks_for(whole: Path) -> None:
     names = {path.name for path in whole.iterdir()}
-    assert names >= {"config.json", "metrics.jsonl", "tensorboard", "archive", "checkpoints", "model", "curve.png", "report.md", "report.json"}
+    assert names >= {
+        "config.json",
+        "metrics.jsonl",
+        "tensorboard",
+        "archive",
+        "checkpoints",
+        "model",
+        "curve.png",
+        "report.md",
+        "report.json",
+    }
     assert (whole / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert list((whole / "tensorboard").iterdir())
     stages = json.loads((whole / "report.json").read_text())["stages"]
@@ -144,7 +154,9 @@ def test_a_run_leaves_everything_a_reader_looks_for(whole: Path) -> None:
     assert stages[1]["cpu_s"] > 0 < stages[2]["cpu_s"]
     assert len(metrics(whole)) == 9 + 6
     kinds = {name.partition("/")[0] for name in episodes(whole)}
-    assert kinds == {"demo", "rl"} | {f"eval-{stage}-{kind}" for stage in ("before", "sft", "rl") for kind in ("test", "train", "greedy")}
+    assert kinds == {"demo", "rl"} | {
+        f"eval-{stage}-{kind}" for stage in ("before", "sft", "rl") for kind in ("test", "train", "greedy")
+    }
 
 
 @pytest.mark.xdist_group("quickstart")

@@ -1,8 +1,8 @@
 """Reinforcement learning from verified rewards: GRPO on whole episodes, with real execution.
 
 A step: draw tasks, play each several times, judge, compare the episodes of each task with one another, move the weights
-towards what did better, hand the new weights to the engine. The randomness of a step depends on the seed and the number of
-the step alone, so that a run can be taken up at any step.
+towards what did better, hand the new weights to the engine. The randomness of a step depends on the seed and the number
+of the step alone, so that a run can be taken up at any step.
 
 Source: arXiv 2402.03300 (GRPO), 2503.14476 (DAPO: clip-higher, token mean, constant groups dropped).
 """

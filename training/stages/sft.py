@@ -1,7 +1,7 @@
 """Supervised fine-tuning: imitate the actions of demonstrated episodes.
 
-A step: draw rows, predict every action token from what came before it, move the weights. The randomness of a step depends on
-the seed and the number of the step alone, so that a run can be taken up at any step.
+A step: draw rows, predict every action token from what came before it, move the weights. The randomness of a step
+depends on the seed and the number of the step alone, so that a run can be taken up at any step.
 """
 
 from __future__ import annotations

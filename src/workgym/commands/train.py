@@ -76,7 +76,7 @@ def _load(recipe: Recipe) -> Recipe:
 def _new_folder(out: Path | None, recipe: str) -> Path:
     folder = out or Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S}-{recipe}"
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} is in use: give another folder, or go on with the run: workgym train --resume {folder}")
+        raise ValueError(f"{folder} is in use: give another, or go on with the run: workgym train --resume {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -84,7 +84,7 @@ def test_vectors_of_environments_work(mode: str) -> None:
             observations, infos = envs.reset(seed=3)
             assert len(set(observations)) == 3
             assert list(infos["turn"]) == [0, 0, 0]
-            observations, rewards, terminated, truncated, infos = envs.step(("run 1*x", "submit x", "nonsense"))
+            observations, rewards, terminated, _, infos = envs.step(("run 1*x", "submit x", "nonsense"))
             assert observations[0].endswith((" no", " ok"))
             assert list(terminated) == [False, True, False]
             assert list(rewards) == [0.0, 0.0, 0.0]
@@ -129,7 +129,9 @@ def test_short_style_says_the_same_in_a_few_characters() -> None:
 )
 def test_an_expression_that_fails_is_shown_its_error(env: WorkEnv, expression: str, words: str) -> None:
     env.reset(seed=0)
-    observation, reward, terminated, truncated, info = env.step({"name": "run", "arguments": {"expression": expression}})
+    observation, reward, terminated, truncated, info = env.step(
+        {"name": "run", "arguments": {"expression": expression}}
+    )
     assert words in observation
     assert (reward, terminated, truncated, info["action_valid"]) == (0.0, False, False, True)
 
@@ -151,7 +153,8 @@ def test_the_oracle_scores_1_noop_and_random_score_0_and_half_right_lies_between
 def test_an_oracle_that_errs_more_succeeds_less(env: WorkEnv) -> None:
     tasks = distinct_tasks(env.domain.source, 2, 24)
     ladder = [
-        float(np.mean([play(env, erring_oracle(rate), task=task)[0] for task in tasks])) for rate in (0.0, 0.3, 0.6, 1.0)
+        float(np.mean([play(env, erring_oracle(rate), task=task)[0] for task in tasks]))
+        for rate in (0.0, 0.3, 0.6, 1.0)
     ]
     assert ladder == sorted(ladder, reverse=True)
     assert ladder[0] == 1.0
@@ -177,7 +180,12 @@ def test_nothing_hidden_reaches_the_agent(env: WorkEnv) -> None:
     """Hidden values are numbers: search for the reference and for the whole list of cases."""
     for seed in range(5):
         shown: list[object] = list(env.reset(seed=seed))
-        for action in ("run 1", "run __import__('gc').get_objects()", "run open('/proc/self/cmdline').read()", "submit x"):
+        for action in (
+            "run 1",
+            "run __import__('gc').get_objects()",
+            "run open('/proc/self/cmdline').read()",
+            "submit x",
+        ):
             shown.extend(env.step(action))
         text = repr([shown, env.attempt, env.verdict, env.tools_schema()])
         assert env.task.hidden["reference"] not in text

@@ -84,7 +84,15 @@ def test_an_id_loads_the_same_task(level: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "task_id", ["", "coding-expression-1-test", "coding-function-1-test-1", "coding-expression-7-test-1", "coding-expression-1-exam-1", None]
+    "task_id",
+    [
+        "",
+        "coding-expression-1-test",
+        "coding-function-1-test-1",
+        "coding-expression-7-test-1",
+        "coding-expression-1-exam-1",
+        None,
+    ],
 )
 def test_an_id_that_is_none_is_refused(task_id: str) -> None:
     with pytest.raises(TaskError, match=r"no task|unknown level"):
@@ -116,7 +124,9 @@ def test_tasks_are_the_same_in_a_fresh_process_with_another_hash_seed() -> None:
         "for level in range(1, 6): print(CodingTasks().load(f'coding-expression-{level}-test-2a').content_hash())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "77"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.split() == list(GOLDEN.values())
 
 
