@@ -17,8 +17,8 @@ _FIRST_POSITIONS: Final = 64
 class KVBlock:
     """Keys and values, each [layers, rows, Hk, positions, D].
 
-    Rows that are computed together lie side by side, so that a forward pass works on a view and copies nothing. Positions
-    are added when they are needed: most episodes stay far below the longest context.
+    Rows that are computed together lie side by side, so that a forward pass works on a view and copies nothing.
+    Positions are added when they are needed: most episodes stay far below the longest context.
 
     Args:
         config: the model's shape.

@@ -25,7 +25,7 @@ def train(trainer: Trainer, engine: LocalEngine, n_steps: int) -> list[dict[str,
     """Steps of reinforcement and of imitation by turns, with rollouts in between."""
     log = []
     for _ in range(n_steps):
-        trajectories = rollouts(engine)
+        trajectories = rollouts(engine, longest_prompt=50)
         advantages = [1.0 if sum(t.ids) % 2 else -1.0 for t in trajectories]
         loss = cross_entropy if trainer.n_steps % 2 else clipped_policy_gradient
         log.append(trainer.step(episode_batch(trajectories, advantages), loss))

@@ -30,18 +30,18 @@ def tiny_model(seed: int = 0, *, tied: bool = True) -> Llama:
     return model
 
 
-def rollouts(engine: LocalEngine, *, n_groups: int = 4, n_turns: int = 3, temperature: float = 1.0) -> list[Trajectory]:
-    """Groups of four episodes with prompts and turns of many lengths; a third of them ends early."""
+def rollouts(engine: LocalEngine, *, longest_prompt: int = 15, temperature: float = 1.0) -> list[Trajectory]:
+    """Four groups of four episodes, with prompts and turns of many lengths; a third of them ends early."""
     policy = ModelPolicy(engine, CharRenderer(TOKENIZER), SamplingParams(temperature), max_tokens=9)
     rng = random.Random(engine.version)
     conversations = []
-    for group in range(n_groups):
-        text = "".join(rng.choices("0123456789 +", k=rng.randint(3, 15)))
+    for group in range(4):
+        text = "".join(rng.choices("0123456789 +", k=rng.randint(3, longest_prompt)))
         for member in range(4):
             trajectory = Trajectory(f"v{engine.version}/g{group}/{member}", task_id=str(group), seed=member)
             unread = [message("user", text)]
             conversations.append(Conversation(trajectory, (), unread, text, {}, None))  # type: ignore[arg-type]
-    for turn in range(n_turns):
+    for turn in range(3):
         live = [one for one in conversations if turn < 2 or rng.random() < 0.7]
         for one, act in zip(live, policy.act(live), strict=True):
             one.trajectory.observe(act.fed)
