@@ -3,6 +3,10 @@
 What the filter refuses answers EPERM, so that programs see an ordinary error. `clone3` answers ENOSYS: its flags lie in
 memory, where a filter cannot look, and the C library then falls back to `clone`, whose flags it can.
 
+There are two, and a program is under both. The wide one is laid on the zygote and inherited, which costs a run nothing.
+The narrow one forbids what a run itself needs to set up its walls, and is laid on last: it is short because the kernel
+tries a new filter on every system call there is, which took longer than all mounts together.
+
 Source: seccomp(2), Documentation/userspace-api/seccomp_filter.rst of the Linux kernel.
 """
 
@@ -11,7 +15,7 @@ from __future__ import annotations
 import errno
 import struct
 
-__all__ = ["ARCHITECTURES", "build_filter"]
+__all__ = ["ARCHITECTURES", "narrow_filter", "wide_filter"]
 
 ARCHITECTURES = ("x86_64", "aarch64")
 
@@ -19,6 +23,7 @@ _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _SOCKETPAIR = {"x86_64": 53, "aarch64": 199}
+_MOUNT = {"x86_64": 165, "aarch64": 40}
 _CLONE3 = 435
 _X32_BIT = 0x40000000
 # mount, cgroup, UTS, IPC, user, PID and network namespaces
@@ -54,7 +59,6 @@ _DENIED = {
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
     "kcmp": (312, 272),
-    "mount": (165, 40),
     "umount2": (166, 39),
     "pivot_root": (155, 41),
     "chroot": (161, 51),
@@ -107,8 +111,8 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _Step = tuple[int, int, str, str]  # code, operand, label if true, label if false ("" = next)
 
 
-def build_filter(machine: str, *, sockets: bool = False) -> bytes:
-    """Assemble the filter.
+def wide_filter(machine: str, *, sockets: bool = False) -> bytes:
+    """The filter that the zygote and all its children are under.
 
     Args:
         machine: as `platform.machine()` says.
@@ -120,9 +124,7 @@ def build_filter(machine: str, *, sockets: bool = False) -> bytes:
     Raises:
         ValueError: there is no table for this machine.
     """
-    if machine not in ARCHITECTURES:
-        raise ValueError(f"no system call filter for machine {machine!r}; there is one for {', '.join(ARCHITECTURES)}")
-    column = ARCHITECTURES.index(machine)
+    column = _column(machine)
     denied = {*_DENIED_EVERYWHERE.values(), *(numbers[column] for numbers in _DENIED.values())}
     steps: list[_Step] = [
         (_LOAD, _OFFSET_ARCH, "", ""),
@@ -132,25 +134,59 @@ def build_filter(machine: str, *, sockets: bool = False) -> bytes:
     if machine == "x86_64":
         denied |= set(_DENIED_X86.values())
         steps.append((_JUMP_GE, _X32_BIT, "eperm", ""))
-    steps += [(_JUMP_EQ, _CLONE3, "enosys", ""), (_JUMP_EQ, _CLONE[machine], "clone", "")]
     steps.append((_JUMP_EQ, _SOCKET[machine], "socket" if sockets else "eperm", ""))
     steps.append((_JUMP_EQ, _SOCKETPAIR[machine], "socketpair", ""))
     steps += [(_JUMP_EQ, number, "eperm", "") for number in sorted(denied)]
-    tail: list[tuple[str, list[_Step]]] = [
-        ("allow", [(_RETURN, _ALLOW, "", "")]),
-        ("clone", [(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_SET, _CLONE_NEW, "eperm", ""), (_RETURN, _ALLOW, "", "")]),
-        ("socketpair", [(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _AF_UNIX, "allowed", "eperm")]),
-        ("socket", [(_LOAD, _OFFSET_ARG0, "", ""), *((_JUMP_EQ, f, "allowed", "") for f in _FAMILIES_OF_LOOPBACK)]),
-        ("eperm", [(_RETURN, _ERRNO | errno.EPERM, "", "")]),
-        ("enosys", [(_RETURN, _ERRNO | errno.ENOSYS, "", "")]),
-        ("allowed", [(_RETURN, _ALLOW, "", "")]),
-        ("kill", [(_RETURN, _KILL, "", "")]),
+    families: list[_Step] = [(_JUMP_EQ, family, "allowed", "") for family in _FAMILIES_OF_LOOPBACK]
+    return _assemble(
+        steps,
+        allow=[(_RETURN, _ALLOW, "", "")],
+        socketpair=[(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _AF_UNIX, "allowed", "eperm")],
+        socket=[(_LOAD, _OFFSET_ARG0, "", ""), *families],
+        eperm=[(_RETURN, _ERRNO | errno.EPERM, "", "")],
+        allowed=[(_RETURN, _ALLOW, "", "")],
+        kill=[(_RETURN, _KILL, "", "")],
+    )
+
+
+def narrow_filter(machine: str) -> bytes:
+    """The filter that a run lays on itself when its walls stand: no mount, no new namespace.
+
+    It trusts the wide one to have killed calls of other architectures.
+
+    Raises:
+        ValueError: there is no table for this machine.
+    """
+    _column(machine)
+    steps: list[_Step] = [
+        (_LOAD, _OFFSET_NR, "", ""),
+        (_JUMP_EQ, _CLONE[machine], "clone", ""),
+        (_JUMP_EQ, _CLONE3, "enosys", ""),
+        (_JUMP_EQ, _MOUNT[machine], "eperm", ""),
     ]
+    return _assemble(
+        steps,
+        allow=[(_RETURN, _ALLOW, "", "")],
+        clone=[(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_SET, _CLONE_NEW, "eperm", ""), (_RETURN, _ALLOW, "", "")],
+        eperm=[(_RETURN, _ERRNO | errno.EPERM, "", "")],
+        enosys=[(_RETURN, _ERRNO | errno.ENOSYS, "", "")],
+    )
+
+
+def _column(machine: str) -> int:
+    if machine not in ARCHITECTURES:
+        raise ValueError(f"no system call filter for machine {machine!r}; there is one for {', '.join(ARCHITECTURES)}")
+    return ARCHITECTURES.index(machine)
+
+
+def _assemble(steps: list[_Step], **blocks: list[_Step]) -> bytes:
+    """Lay labelled blocks behind the first steps, each falling through into the next, and resolve the jumps."""
+    program = list(steps)
     labels: dict[str, int] = {}
-    for label, block in tail:
-        labels[label] = len(steps)
-        steps += block
-    return b"".join(_encode(at, step, labels) for at, step in enumerate(steps))
+    for label, block in blocks.items():
+        labels[label] = len(program)
+        program += block
+    return b"".join(_encode(at, step, labels) for at, step in enumerate(program))
 
 
 def _encode(at: int, step: _Step, labels: dict[str, int]) -> bytes:

@@ -6,6 +6,7 @@ supervisor is closed, a failure is reported there as a fault of the machinery; l
 
 from __future__ import annotations
 
+import ast  # noqa: F401 - tracebacks point with it, and loading it then costs more than the run
 import atexit
 import builtins
 import contextlib
@@ -34,7 +35,7 @@ class Limits:
     """What a run may use, the filter it is put under, and the links in its workspace."""
 
     def __init__(self, config: dict[str, Any], baseline_bytes: int, links: dict[str, str]) -> None:
-        self.filter = bytes.fromhex(config["filter"])
+        self.filter = bytes.fromhex(config["narrow_filter"])
         self.links = list(links.items())
         self.loopback = config["network"] == "loopback"
         self.tmpfs = f"mode=0700,size={config['disk_mb']}m,nr_inodes={config['n_inodes'] + 1 + len(links)}"
@@ -109,13 +110,9 @@ def _isolate(limits: Limits, user: int | None) -> None:
         kernel.capability_bounding_clear()
         kernel.capabilities_clear()
     else:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-        kernel.set_dumpable()
+        namespaces.take_user(user)
     for number, value in limits.resources:
         resource.setrlimit(number, (value, value))
-    kernel.no_new_privileges()
 
 
 def _offer_to_the_oom_killer() -> None:

@@ -7,12 +7,24 @@ kernel counts its processes apart.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 
 from workgym.envs.sandbox.local import kernel
 
-__all__ = ["NOBODY", "PROC", "WORKSPACE", "Denied", "build_root", "enter", "has_admin", "map_identity", "user_ids"]
+__all__ = [
+    "NOBODY",
+    "PROC",
+    "WORKSPACE",
+    "Denied",
+    "build_root",
+    "enter",
+    "has_admin",
+    "map_identity",
+    "take_user",
+    "user_ids",
+]
 
 WORKSPACE = "/workspace"
 PROC = "/proc"
@@ -49,6 +61,14 @@ def has_admin() -> bool:
     return bool(effective >> _CAP_SYS_ADMIN & 1)
 
 
+def take_user(user: int) -> None:
+    """Become this user, and own our /proc entries again."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    kernel.set_dumpable()
+
+
 def map_identity(inside: int, user: int, group: int) -> None:
     """Map one user and one group into the user namespace just entered, as itself may."""
     for name, text in (
@@ -69,10 +89,13 @@ def enter(admin: bool) -> None:
     Raises:
         Denied: the kernel refused.
     """
-    user, group = os.geteuid(), os.getegid()
-    step = "make a user namespace"
+    step = "become a plain user"
     try:
         if not admin:
+            if os.geteuid() == 0:  # the kernel does not limit the number of root's processes
+                take_user(NOBODY)
+            user, group = os.geteuid(), os.getegid()
+            step = "make a user namespace"
             kernel.unshare(kernel.CLONE_NEWUSER)
             step = "map the user into its namespace"
             map_identity(NOBODY, user, group)
@@ -195,6 +218,8 @@ def _show(paths: list[str], roots: list[str]) -> list[str]:
     """Bind each path where it lies; where it goes through a link, bind the target and make the link."""
     for path in paths:
         real = _host_path(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.stat(_OLD + real)  # a folder that exists and may not be seen is a failure, not a folder less
         if not real or not os.path.isdir(_OLD + real):
             continue
         if not _covered(real, roots):

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 
-from workgym.envs.sandbox.seccomp import build_filter
+from workgym.envs.sandbox.seccomp import narrow_filter, wide_filter
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
@@ -62,7 +62,8 @@ module.main(config)
 _FIXES = {
     errno.EPERM: "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
     "kernel.apparmor_restrict_unprivileged_userns=0; in docker: --privileged or --security-opt seccomp=unconfined)",
-    errno.EACCES: "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
+    errno.EACCES: "let everybody read the folders of the Python in use, or allow user namespaces "
+    "(sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
     errno.ENOSPC: "raise the number of user namespaces (sysctl user.max_user_namespaces=10000)",
     errno.ENOSYS: "use Linux 5.12 or newer",
     errno.EINVAL: "use Linux 5.12 or newer, with namespaces built in",
@@ -248,5 +249,6 @@ def _config(spec: SandboxSpec) -> dict[str, object]:
         "site": site,
         "visible": [sys.base_prefix, sys.base_exec_prefix, *site],
         "hidden": [str(Path(path, "workgym")) for path in site],
-        "filter": build_filter(platform.machine(), sockets=spec.network == "loopback").hex(),
+        "wide_filter": wide_filter(platform.machine(), sockets=spec.network == "loopback").hex(),
+        "narrow_filter": narrow_filter(platform.machine()).hex(),
     }

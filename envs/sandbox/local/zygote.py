@@ -93,6 +93,8 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     links = namespaces.build_root(config["visible"], config["hidden"])
     if admin:
         kernel.capability_bounding_clear()
+    kernel.no_new_privileges()
+    kernel.install_filter(bytes.fromhex(config["wide_filter"]))
     sys.path += config["site"]
     for name in config["warm_imports"]:
         importlib.import_module(name)

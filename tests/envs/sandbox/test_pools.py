@@ -84,7 +84,7 @@ from workgym.envs.sandbox.local import kernel
 import platform
 kernel.no_new_privileges()
 seccomp._DENIED.pop("memfd_create")
-kernel.install_filter(seccomp.build_filter(platform.machine(), sockets=True))
+kernel.install_filter(seccomp.wide_filter(platform.machine(), sockets=True))
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from workgym.envs.sandbox.seccomp import ARCHITECTURES, build_filter
+from workgym.envs.sandbox.seccomp import ARCHITECTURES, narrow_filter, wide_filter
 
 ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -53,6 +53,13 @@ def judge(program: bytes, arch: int, number: int, argument: int = 0) -> int:
             at += if_true if holds else if_false
 
 
+def answer_of(machine: str, number: int, argument: int = 0, *, arch: int = 0, sockets: bool = False) -> int:
+    """The stricter of the answers of both filters, as the kernel has it."""
+    programs = (wide_filter(machine, sockets=sockets), narrow_filter(machine))
+    answers = [judge(program, arch or ARCH[machine], number, argument) for program in programs]
+    return KILL if KILL in answers else min(answers)
+
+
 @pytest.fixture(params=ARCHITECTURES)
 def machine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -60,54 +67,56 @@ def machine(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("name", ["ptrace", "mount", "unshare", "socket"])
 def test_a_dangerous_call_is_refused(machine: str, name: str) -> None:
-    assert judge(build_filter(machine), ARCH[machine], CALLS[machine][name]) == EPERM
+    assert answer_of(machine, CALLS[machine][name]) == EPERM
 
 
 @pytest.mark.parametrize("name", ["read", "execve"])
 def test_an_ordinary_call_is_allowed(machine: str, name: str) -> None:
-    assert judge(build_filter(machine), ARCH[machine], CALLS[machine][name]) == ALLOW
+    assert answer_of(machine, CALLS[machine][name]) == ALLOW
 
 
 @pytest.mark.parametrize("number", [425, 426, 427, 428, 429, 430, 438, 442])
 def test_a_new_dangerous_call_is_refused_on_every_architecture(machine: str, number: int) -> None:
-    assert judge(build_filter(machine), ARCH[machine], number) == EPERM
+    assert answer_of(machine, number) == EPERM
 
 
 @pytest.mark.parametrize("flags", [17, THREAD, 0x4111])
 def test_threads_and_forks_are_allowed(machine: str, flags: int) -> None:
-    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["clone"], flags) == ALLOW
+    assert answer_of(machine, CALLS[machine]["clone"], flags) == ALLOW
 
 
 @pytest.mark.parametrize("flag", [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000])
 def test_a_clone_into_a_namespace_is_refused(machine: str, flag: int) -> None:
-    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["clone"], flag | 17) == EPERM
+    assert answer_of(machine, CALLS[machine]["clone"], flag | 17) == EPERM
 
 
 def test_clone3_does_not_exist(machine: str) -> None:
-    assert judge(build_filter(machine), ARCH[machine], 435) == ENOSYS
+    assert answer_of(machine, 435) == ENOSYS
 
 
 @pytest.mark.parametrize("other", [0x40000003, 0x40000028, 0])
 def test_a_call_of_another_architecture_kills(machine: str, other: int) -> None:
-    assert judge(build_filter(machine), other, 0) == KILL
+    assert answer_of(machine, 0, arch=other or 1) == KILL
 
 
 def test_the_other_numbers_of_x86_are_refused() -> None:
-    assert judge(build_filter("x86_64"), ARCH["x86_64"], 0x40000000 | 1) == EPERM
+    assert answer_of("x86_64", 0x40000000 | 1) == EPERM
 
 
 @pytest.mark.parametrize(
     ("family", "answer"), [(1, ALLOW), (2, ALLOW), (10, ALLOW), (16, EPERM), (17, EPERM), (40, EPERM)]
 )
 def test_with_sockets_only_unix_and_internet_ones_are_made(machine: str, family: int, answer: int) -> None:
-    assert judge(build_filter(machine, sockets=True), ARCH[machine], CALLS[machine]["socket"], family) == answer
+    assert answer_of(machine, CALLS[machine]["socket"], family, sockets=True) == answer
 
 
 @pytest.mark.parametrize(("family", "answer"), [(1, ALLOW), (30, EPERM)])
 def test_only_unix_sockets_come_in_pairs(machine: str, family: int, answer: int) -> None:
-    assert judge(build_filter(machine), ARCH[machine], CALLS[machine]["socketpair"], family) == answer
+    assert answer_of(machine, CALLS[machine]["socketpair"], family) == answer
 
 
 def test_an_unknown_machine_has_no_filter() -> None:
     with pytest.raises(ValueError, match="no system call filter for machine 'vax'"):
-        build_filter("vax")
+        wide_filter("vax")
+    with pytest.raises(ValueError, match="no system call filter for machine 'vax'"):
+        narrow_filter("vax")
