@@ -2,9 +2,9 @@
 
     python benchmarks/perf/sandbox.py [--pairs N] [--warm MODULE ...]
 
-The bare fork is a warm interpreter without any isolation or limit that forks, runs the same source and waits. Prints one
-JSON line a measure: CPU milliseconds of a run (its child, the interpreter it was forked from, and the process that asked)
-against the bare fork's, and runs a second from several threads.
+The bare fork is a warm interpreter without any isolation or limit that forks, runs the same source and waits. Prints
+one JSON line a measure: CPU milliseconds of a run (its child, the interpreter it was forked from, and the process that
+asked) against the bare fork's, and runs a second from several threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -173,8 +173,8 @@ def saturate(pool: LocalPool, n_runs: int, n_threads: int) -> dict[str, object]:
     }
 
 
-def _ms(seconds: object) -> float:
-    return round(statistics.median(seconds) * 1e3, 3)  # type: ignore[call-overload]
+def _ms(seconds: Iterable[float]) -> float:
+    return round(statistics.median(seconds) * 1e3, 3)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

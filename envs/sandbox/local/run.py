@@ -6,24 +6,22 @@ import contextlib
 import marshal
 import os
 import select
-import signal
 import socket
 import struct
 import time
 from collections.abc import Callable, Mapping
 
 from workgym.envs.sandbox.local.pipes import Inlet, Outlet, file_of
+from workgym.envs.sandbox.local.report import Report
 from workgym.envs.sandbox.local.supervisor import Zygote
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["Run"]
 
-# What local/zygote.py and local/child.py speak; both belong into the bare interpreter and are not imported here.
+# As local/zygote.py has them; it belongs into the bare interpreter and is not imported here.
 _FLAG_STDIN, _FLAG_CHANNEL, _FLAG_FILE = 1, 2, 4
-_REPORT = struct.Struct("<iiddq")
 _USAGE = struct.Struct("<d")
-_OUT_OF_MEMORY = 137
 
 _LARGEST_LINE_MESSAGE = 1 << 16
 _INLINE_BYTES = 60_000  # a larger program travels as a file
@@ -68,7 +66,7 @@ class Run:
         self.done = False
         self._spec, self._when_done = spec, when_done
         self._reason: Status | None = None
-        self._report: tuple[int, int, float, float, int] | None = None
+        self._report: Report | None = None
         self._cpu_seen_s = 0.0
         self._line: socket.socket | None = None
         self._outlets: list[Outlet] = []  # stdout, stderr and perhaps the channel
@@ -260,7 +258,7 @@ class Run:
         message = _receive(line)
         kind, body = message[:1], message[1:]
         if kind == b"X":
-            self._report = _REPORT.unpack(body)
+            self._report = Report.parse(body)
             self._settle()
         elif kind == b"U":
             self._cpu_seen_s = _USAGE.unpack(body)[0]
@@ -311,35 +309,22 @@ class Run:
         for outlet in self._outlets:
             outlet.close()
 
-    def _result(self, report: tuple[int, int, float, float, int]) -> ExecResult:
-        wait_status, n_killed, cpu_s, wall_s, peak_kib = report
-        cpu_s = max(cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
-        code = os.waitstatus_to_exitcode(wait_status)
+    def _result(self, report: Report) -> ExecResult:
+        cpu_s = max(report.cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
         texts = [bytes(outlet.kept) for outlet in self._outlets]
         return ExecResult(
-            status=self._status(code, cpu_s),
-            exit_code=max(code, -1),
-            signal=max(-code, 0),
+            status=report.status(self._reason, cpu_s, self._spec.cpu_s),
+            exit_code=max(report.code, -1),
+            signal=max(-report.code, 0),
             stdout=texts[0],
             stderr=texts[1],
             channel=texts[2] if len(texts) > 2 else b"",
             truncated_bytes=sum(outlet.n_dropped for outlet in self._outlets),
-            wall_s=wall_s,
+            wall_s=report.wall_s,
             cpu_s=cpu_s,
-            peak_memory_mb=peak_kib / 1024,
-            n_killed=n_killed,
+            peak_memory_mb=report.peak_kib / 1024,
+            n_killed=report.n_killed,
         )
-
-    def _status(self, code: int, cpu_s: float) -> Status:
-        if cpu_s > self._spec.cpu_s and self._reason != "killed":
-            return "timeout_cpu"  # also where it ended between two looks: the same program, the same status
-        if code == -signal.SIGKILL and self._reason:
-            return self._reason
-        if code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # nobody inside can kill a namespace's first process
-            return "oom"
-        if code < 0:
-            return "signal"
-        return "ok" if code == 0 else "nonzero"
 
 
 def _readable(line: socket.socket, timeout_s: float) -> bool:

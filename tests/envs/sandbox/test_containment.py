@@ -69,6 +69,19 @@ def test_the_source_of_this_suite_is_not_there(box: Sandbox) -> None:
     assert outcome(box, source) == "False"
 
 
+def test_a_package_is_there_and_an_installed_workgym_is_not(
+    open_local: Callable[[SandboxSpec], LocalPool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    for package in ("workgym", "friendly"):
+        (site / package).mkdir(parents=True)
+        (site / package / "answers.py").write_text("ANSWER = 42")
+    monkeypatch.syspath_prepend(site)
+    with open_local(SandboxSpec()).lease() as box:
+        assert outcome(box, "import friendly.answers; print(friendly.answers.ANSWER)") == "42"
+        assert outcome(box, f"import os; print(os.listdir({str(site / 'workgym')!r}))") == "[]"
+
+
 @pytest.mark.parametrize("path", ["/new", "/usr/new", "/etc/passwd", sys.base_prefix + "/new", "/dev/new"])
 def test_nothing_outside_the_workspace_can_be_written(box: Sandbox, path: str) -> None:
     assert outcome(box, attempt(f"open({path!r}, 'a')")) in ("13", "30")
