@@ -1,7 +1,6 @@
 """The one environment of the suite: any domain, as a `gymnasium.Env`.
 
-It owns budgets, faults and the verdict; the episode owns turns and what was said; the session, the world; `judge`, the
-reward.
+It owns budgets, faults and the verdict; the episode owns turns and what was said, the session owns the world.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Attempt -> Findings -> Check -> Layer -> Verdict: how what an agent did becomes a reward.
 
 An `Attempt` is what the session copied out at the end. A domain's `examine(attempt, task, pools)` measures it once,
-away from the agent, into its own findings. A verifier is a pure function from those findings to a `Check`; a `Layer` says
-what the check is worth; `judge` adds up. Nothing of this runs in a process that the agent's code can touch.
+away from the agent, into its own findings. A verifier is a pure function from those findings to a `Check`; a `Layer`
+says what the check is worth; `judge` adds up. Nothing of this runs in a process that the agent's code can touch.
 """
 
 from __future__ import annotations

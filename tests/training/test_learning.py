@@ -1,0 +1,195 @@
+"""Reinforcement teaches what the rewards say, and nothing where they say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from workgym.agents.engines.engine import SamplingParams
+from workgym.agents.engines.local import LocalEngine
+from workgym.agents.evaluate import evaluate
+from workgym.agents.models import Llama, LlamaConfig
+from workgym.agents.outcomes import summarize
+from workgym.agents.policies.model import ModelPolicy
+from workgym.agents.rack import EnvRack
+from workgym.agents.renderer import CharRenderer
+from workgym.agents.tokenizer import CharTokenizer
+from workgym.agents.trajectory import Trajectory
+from workgym.envs.domain import Domain, Observation
+from workgym.envs.env import WorkEnv
+from workgym.envs.tool import End, Tool, ToolTable
+from workgym.envs.verify import Attempt, Check, Layer
+from workgym.tasks.errors import SandboxError
+from workgym.tasks.source import distinct_tasks, split_of
+from workgym.tasks.task import Budget, Task
+from workgym.training.stages.rlvr import RlvrPlan, rlvr
+from workgym.training.trainer import Trainer, TrainerConfig
+
+LETTERS = "abcd"
+
+
+class FirstLetter:
+    """Say the first of three letters. 64 words, a third of them held out; 1 in 4 is guessed."""
+
+    version = "1"
+    levels = (1,)
+
+    def sample(self, level: int, rng: np.random.Generator, split: str = "train") -> Task:
+        while True:
+            word = "".join(LETTERS[i] for i in rng.integers(0, len(LETTERS), 3))
+            if split_of(word) == split:
+                return self.load(word)
+
+    def load(self, task_id: str) -> Task:
+        return Task(
+            task_id,
+            "letters",
+            "first",
+            1,
+            split_of(task_id),
+            task_id,
+            structure=task_id,
+            hidden={"letter": task_id[0]},
+            budget=Budget(turns=1),
+        )
+
+
+class Saying:
+    """One tool for each letter; it ends the episode. Where `fragile`, words that end in "d" lose the machine."""
+
+    def __init__(self, task: Task, fragile: bool = False) -> None:
+        self.task, self.fragile = task, fragile
+        nothing = {"type": "object", "properties": {}}
+        self.tools = ToolTable([Tool(letter, "Say it.", nothing, self.say(letter)) for letter in LETTERS])
+
+    def say(self, letter: str) -> Any:
+        def call() -> End:
+            if self.fragile and self.task.id.endswith("d"):
+                raise SandboxError("the machine is gone")
+            return End("submitted", letter)
+
+        return call
+
+    def observe(self) -> Observation:
+        return Observation(self.task.prompt)
+
+    def attempt(self, submission: str | None) -> Attempt:
+        return Attempt(self.task.id, submission)
+
+    def snapshot(self) -> object:
+        return self.task.id
+
+    def restore(self, snapshot: Any) -> None: ...
+
+    def fork(self, n: int) -> Sequence[Saying]:
+        return [Saying(self.task) for _ in range(n)]
+
+    def close(self) -> None: ...
+
+
+def said_it(findings: tuple[Attempt, Task]) -> Check:
+    attempt, task = findings
+    return Check("said", float(attempt.submission == task.hidden["letter"]))
+
+
+def letters(fragile: bool = False) -> Domain:
+    return Domain(
+        "letters",
+        "1",
+        FirstLetter(),
+        lambda task, pools: Saying(task, fragile),
+        lambda attempt, task, pools: (attempt, task),
+        (Layer(said_it, weight=1.0),),
+    )
+
+
+class Learner:
+    """A model of a few thousand parameters, what it needs to play, and its success on held-out words."""
+
+    def __init__(self, lr: float) -> None:
+        torch.set_num_threads(1)
+        tokenizer = CharTokenizer(LETTERS)
+        shape = LlamaConfig(tokenizer.n_ids, d_model=32, n_layers=2, n_heads=2, d_ff=64, max_positions=32)
+        self.model = Llama(shape, seed=3)
+        self.trainer = Trainer(self.model, TrainerConfig(lr=lr))
+        self.policy = ModelPolicy(LocalEngine(self.model, max_rows=64), CharRenderer(tokenizer), SamplingParams())
+        self.lines: list[dict[str, float]] = []
+        self.episodes: list[Trajectory] = []
+
+    def practice(self, rack: EnvRack, n_steps: int = 140, **plan: Any) -> None:
+        settings = {"n_tasks": 16, "group_size": 4, "level": 1, "seed": 5, "max_turn_tokens": 2} | plan
+
+        def after_step(step: int, metrics: Mapping[str, float]) -> None:
+            self.lines.append({"step": float(step), **metrics})
+
+        plan_ = RlvrPlan(n_steps=n_steps, **settings)
+        rlvr(
+            self.trainer,
+            self.policy,
+            rack,
+            FirstLetter(),
+            plan_,
+            on_end=self.episodes.append,
+            after_step=after_step,
+        )
+
+    def success(self, rack: EnvRack, split: str = "test") -> float:
+        tasks = distinct_tasks(FirstLetter(), 1, 16, split=split)
+        return summarize(evaluate(self.policy, rack, tasks, n_repeats=8, max_turn_tokens=2)).success
+
+
+@pytest.fixture
+def rack() -> Any:
+    with EnvRack(lambda: WorkEnv(letters()), 64, n_threads=1) as rack:
+        yield rack
+
+
+def test_practice_raises_success_on_words_that_were_never_practiced(rack: EnvRack) -> None:
+    learner = Learner(lr=3e-3)
+    before = learner.success(rack)
+    learner.practice(rack)
+    assert before < 0.3
+    assert learner.success(rack) > 0.85
+    assert {episode.split for episode in learner.episodes} == {"train"}
+
+
+def test_shuffled_rewards_teach_nothing(rack: EnvRack) -> None:
+    learner = Learner(lr=3e-3)
+    learner.practice(rack, shuffle_rewards=True)
+    assert any(line.get("grad_norm", 0) > 0 for line in learner.lines)  # the weights did move
+    assert learner.success(rack) < 0.5
+    assert learner.success(rack, "train") < 0.5
+
+
+def test_a_learning_rate_of_0_teaches_nothing_and_moves_no_weight(rack: EnvRack) -> None:
+    learner = Learner(lr=0.0)
+    weights = {name: tensor.clone() for name, tensor in learner.model.state_dict().items()}
+    before = learner.success(rack)
+    learner.practice(rack, n_steps=8)
+    assert learner.success(rack) == before
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in learner.model.state_dict().items())
+
+
+def test_what_infrastructure_failed_is_counted_and_never_trained_on() -> None:
+    learner = Learner(lr=3e-3)
+    with EnvRack(lambda: WorkEnv(letters(fragile=True)), 64, n_threads=1) as rack:
+        learner.practice(rack, n_steps=5)
+    lost = [episode for episode in learner.episodes if not episode.valid]
+    assert {episode.task_id[-1] for episode in lost} == {"d"}
+    assert sum(line.get("invalid/infrastructure", 0) for line in learner.lines) == len(lost) > 0
+    assert all(episode.reward == 0 and episode.end_reason == "infrastructure" for episode in lost)
+    n_trained = sum(line.get("tokens/action", 0) for line in learner.lines)
+    assert n_trained <= sum(sum(episode.action) for episode in learner.episodes if episode.valid)
+
+
+def test_the_engine_plays_with_the_weights_that_the_last_step_left(rack: EnvRack) -> None:
+    learner = Learner(lr=3e-3)
+    learner.practice(rack, n_steps=5)
+    assert max(line.get("mismatch/logp_abs_max", 0.0) for line in learner.lines) < 1e-4
+    versions = [max(episode.version) for episode in learner.episodes if any(episode.action)]
+    assert versions == sorted(versions)
+    assert versions[-1] == learner.trainer.n_steps - (1 if "loss" in learner.lines[-1] else 0)
