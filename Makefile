@@ -11,6 +11,8 @@ SHELL := bash
 .ONESHELL:
 MAKEFLAGS += --no-print-directory
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# torch makes this folder at the first optimizer step, in /tmp if it is told nothing.
+export TORCHINDUCTOR_CACHE_DIR := $(CURDIR)/.venv/torchinductor
 
 PYTHON ?= python3
 PIP_ARGS ?=
