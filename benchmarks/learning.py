@@ -24,6 +24,7 @@ class StageResult:
         n: held-out tasks whose verdict counts, no two alike.
         train_success: the same on tasks of the split that was trained on.
         greedy_success: on the held-out tasks again, taking the likeliest token always.
+        turns: mean turns of an episode on the held-out tasks.
         n_invalid: episodes where infrastructure failed; they are in no other number.
         cpu_s: CPU seconds of the stage, sandboxes included, measuring excluded.
         wall_s: seconds of the stage by the clock.
@@ -36,6 +37,7 @@ class StageResult:
     n: int
     train_success: float
     greedy_success: float
+    turns: float
     n_invalid: int
     cpu_s: float
     wall_s: float
@@ -68,6 +70,7 @@ class LearningReport:
             "n",
             "train success",
             "greedy",
+        "turns",
             "invalid",
             "CPU s",
             "wall s",
@@ -111,6 +114,7 @@ def _cells(stage: StageResult) -> list[str]:
         str(stage.n),
         f"{stage.train_success:.3f}",
         f"{stage.greedy_success:.3f}",
+        f"{stage.turns:.1f}",
         str(stage.n_invalid),
         f"{stage.cpu_s:.0f}",
         f"{stage.wall_s:.0f}",

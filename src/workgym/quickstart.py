@@ -239,6 +239,7 @@ class _Lesson:
             n=unseen.n_valid,
             train_success=seen.success,
             greedy_success=greedy.success,
+            turns=unseen.turns,
             n_invalid=unseen.n_invalid + seen.n_invalid + greedy.n_invalid,
             cpu_s=cpu_s,
             wall_s=wall_s,
