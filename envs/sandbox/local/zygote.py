@@ -133,6 +133,7 @@ class _Zygote:
         self._buffer = bytearray(_LARGEST_MESSAGE)
         self._ends: dict[int, _Run] = {}  # by pidfd
         self._lines: dict[int, _Run] = {}  # by line
+        self._watched: set[int] = set()  # descriptors of runs that the epoll knows
         self._epoll = select.epoll()
 
     def serve(self) -> NoReturn:
@@ -177,8 +178,9 @@ class _Zygote:
             os.close(descriptor)
         run = _Run(pid, pidfd, line, user)
         self._ends[pidfd] = self._lines[line] = run
-        self._epoll.register(pidfd, select.EPOLLIN)
-        self._epoll.register(line, select.EPOLLIN)
+        for descriptor in (pidfd, line):
+            self._watched.add(descriptor)
+            self._epoll.register(descriptor, select.EPOLLIN)
 
     def _obey(self, run: _Run) -> None:
         try:
@@ -191,7 +193,7 @@ class _Zygote:
             self._send(run, b"U" + USAGE.pack(self._cpu_seconds(run)))
             return
         if not command:  # whoever waited for it is gone
-            self._epoll.unregister(run.line)
+            self._stop_watching(run.line)
         run.n_killed = max(run.n_killed, len(_descendants(run.pid)))
         signal.pidfd_send_signal(run.pidfd, signal.SIGKILL)
 
@@ -204,10 +206,17 @@ class _Zygote:
             status, run.n_killed, usage.ru_utime + usage.ru_stime, time.monotonic() - run.began, usage.ru_maxrss
         )
         self._send(run, b"X" + report)
-        os.close(run.pidfd)
-        os.close(run.line)
+        for descriptor in (run.pidfd, run.line):
+            self._stop_watching(descriptor)
+            os.close(descriptor)
         if run.user is not None:
             self._users.append(run.user)
+
+    def _stop_watching(self, descriptor: int) -> None:
+        """To close it is not enough: a child that was just born still holds a copy, and its events would go on."""
+        if descriptor in self._watched:
+            self._watched.remove(descriptor)
+            self._epoll.unregister(descriptor)
 
     def _send(self, run: _Run, message: bytes) -> None:
         with contextlib.suppress(OSError):  # nobody waits for it anymore

@@ -169,6 +169,25 @@ def test_many_threads_share_a_pool(fresh: LocalPool, all_gone: Callable[[LocalPo
     all_gone(fresh)
 
 
+def test_runs_that_are_given_up_by_many_threads_do_not_confuse_the_zygote(
+    fresh: LocalPool, below: Callable[[int], list[int]], all_gone: Callable[[LocalPool], None]
+) -> None:
+    pid = zygote_of(fresh, below)
+
+    def work(n: int) -> None:
+        for i in range(40):
+            with fresh.lease() as box:
+                if (n + i) % 2:
+                    box.start(PythonCode("import time; time.sleep(600)"))
+                else:
+                    assert says(box, "x") == b"x\n"
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+    all_gone(fresh)
+    assert zygote_of(fresh, below) == pid
+
+
 def test_many_leases_are_open_at_once(fresh: LocalPool) -> None:
     with contextlib.ExitStack() as stack:
         boxes = [stack.enter_context(fresh.lease()) for _ in range(128)]
