@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from workgym.envs.sandbox.backends import build_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import Capabilities, PythonCode, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
@@ -104,11 +105,9 @@ def probe(backend: str) -> Capabilities:
         ValueError: there is no such backend.
         IsolationUnavailable: the backend cannot isolate here, or could not be tried.
     """
-    from workgym.envs.sandbox.pool import open_pool
-
     with _lock:
         if backend not in _seen:
-            pool = open_pool(backend, _TRIAL, check=False)
+            pool = build_pool(backend, _TRIAL, Capabilities)
             try:
                 _seen[backend] = try_guarantees(pool)
             except IsolationUnavailable:

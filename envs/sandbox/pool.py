@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from workgym.envs.sandbox.backends import BACKENDS, build_pool
 from workgym.envs.sandbox.capabilities import probe
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import Capabilities, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable
-from workgym.tasks.naming import unknown_name
 
 __all__ = ["BACKENDS", "check_guarantees", "open_pool"]
-
-BACKENDS = ("local",)
 
 _CAUSES = {
     "files": "a program could open a file of the host",
@@ -39,13 +39,10 @@ def open_pool(backend: str, spec: SandboxSpec, *, check: bool = True) -> Sandbox
         ValueError: there is no such backend.
         IsolationUnavailable: this machine cannot give a guarantee that `spec.require` names.
     """
-    if backend not in BACKENDS:
-        raise ValueError(unknown_name("sandbox backend", backend, BACKENDS))
+    pool = build_pool(backend, spec, partial(probe, backend))
     if check:
         check_guarantees(backend, spec)
-    from workgym.envs.sandbox.local.pool import LocalPool
-
-    return LocalPool(spec, lambda: probe(backend))
+    return pool
 
 
 def check_guarantees(backend: str, spec: SandboxSpec) -> Capabilities:
