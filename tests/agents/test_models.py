@@ -31,14 +31,16 @@ def test_a_seed_decides_the_weights_whatever_was_drawn_before():
     assert not torch.equal(first.embedding.weight, Llama(LlamaConfig(VOCAB, 32, 2, 2), seed=6).embedding.weight)
 
 
-def test_a_fresh_model_is_near_the_uniform_distribution():
-    config = LlamaConfig(100)
-    model = Llama(config)
+def test_a_fresh_model_knows_nothing():
+    model = Llama(LlamaConfig(100))
+    row = torch.arange(100)[torch.randperm(100, generator=torch.Generator().manual_seed(0))][None]
     with torch.no_grad():
-        logps = torch.log_softmax(model.logits(model(torch.arange(60)[None])), dim=-1)
+        logps = torch.log_softmax(model.logits(model(row)), dim=-1)[0]
+    of_next = logps[:-1].gather(1, row[0, 1:, None])
 
     assert sum(parameter.numel() for parameter in model.parameters()) == 865_920
-    assert float((logps.exp() * logps).sum(-1).mean()) == pytest.approx(-4.6, abs=0.1)
+    assert 4.6 < float(-of_next.mean()) < 8
+    assert float(-(logps.exp() * logps).sum(-1).mean()) > 1
 
 
 def test_padding_on_the_right_changes_nothing():

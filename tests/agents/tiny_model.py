@@ -17,7 +17,7 @@ STOPS = (0, 1, 2, 3)
 
 
 def tiny_model(seed: int = 0, *, max_positions: int = 64, n_kv_heads: int = 1, tied: bool = True) -> Llama:
-    """Two layers, two query heads; sharp enough that its choices depend on its context."""
+    """Two layers, two query heads; less bent on repeating a token than a fresh model is."""
     config = LlamaConfig(
         VOCAB,
         d_model=32,
@@ -30,7 +30,7 @@ def tiny_model(seed: int = 0, *, max_positions: int = 64, n_kv_heads: int = 1, t
     )
     model = Llama(config, seed=seed)
     with torch.no_grad():
-        model.embedding.weight.mul_(8)
+        model.embedding.weight.mul_(0.5)
     return model
 
 
