@@ -82,7 +82,7 @@ def become(limits: Limits, user: int | None, message: memoryview, files: list[in
         kernel.install_filter(limits.filter)
         kernel.close_from(len(files))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
-        os.write(line, b"E" + repr(error).encode())
+        os.write(line, f"E{type(error).__name__}: {error}".encode())
         os._exit(1)
     _run(source)
 

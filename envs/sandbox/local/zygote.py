@@ -165,7 +165,7 @@ class _Zygote:
         try:
             pid, pidfd = kernel.clone(self._namespaces)
         except OSError as error:
-            os.write(line, b"E" + repr(error).encode())
+            os.write(line, f"E{type(error).__name__}: {error}".encode())
             for descriptor in files:
                 os.close(descriptor)
             if user is not None:

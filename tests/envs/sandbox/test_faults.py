@@ -22,6 +22,8 @@ from workgym.envs.sandbox.protocol import Sandbox
 from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
 
+pytestmark = pytest.mark.xdist_group("alone")
+
 LONG_S = 30.0
 SLEEP = PythonCode("import os, time; os.write(3, b'ready\\n'); time.sleep(600)")
 Open = Callable[[SandboxSpec], LocalPool]
@@ -249,7 +251,8 @@ def test_the_zygote_keeps_nothing_of_many_runs(fresh: LocalPool, below: Callable
             for _ in range(50):
                 says(box, "x")
             counts.append((Path(f"/proc/{pid}/maps").read_text(), len(os.listdir(f"/proc/{pid}/fd"))))
-    assert counts[0] == counts[1]
+    assert counts[0][0] == counts[1][0]
+    assert abs(counts[0][1] - counts[1][1]) <= 2  # it may be about to close the last run's
     assert os.listdir(f"/proc/{pid}/task") == [str(pid)]
     assert below(pid) == []
 
@@ -283,6 +286,14 @@ def test_an_interrupted_wait_kills_the_program(fresh: LocalPool, all_gone: Calla
             all_gone(fresh)
     finally:
         signal.signal(signal.SIGUSR1, old)
+
+
+def test_a_run_that_cannot_be_set_up_is_a_sandbox_error(open_local: Open) -> None:
+    pool = open_local(SandboxSpec(n_inodes=10**30))
+    with pool.lease() as box:
+        for _ in range(2):
+            with pytest.raises(SandboxError, match="could not be set up.*mount tmpfs"):
+                says(box, "x")
 
 
 def test_a_process_out_of_descriptors_raises_sandbox_error(fresh: LocalPool) -> None:

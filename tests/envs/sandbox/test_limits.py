@@ -14,6 +14,8 @@ from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.protocol import Sandbox
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
 
+pytestmark = pytest.mark.xdist_group("alone")
+
 LONG_S = 30.0
 FORK_BOMB = """
 import os
@@ -120,7 +122,7 @@ def test_stopping_oneself_is_no_escape(box: Sandbox) -> None:
 
 
 def test_a_slow_drip_of_output_is_no_escape(box: Sandbox) -> None:
-    result = run(box, "import time\nwhile True: print('.', flush=True); time.sleep(0.01)", timeout_s=0.3)
+    result = run(box, "import time\nwhile True: print('.', flush=True); time.sleep(0.01)", timeout_s=0.5)
     assert result.status == "timeout_wall"
     assert result.stdout.startswith(b".\n")
 
@@ -133,7 +135,7 @@ def test_a_daemon_that_holds_the_pipe_dies_with_its_program(box: Sandbox) -> Non
 
 
 def test_a_daemon_dies_at_the_deadline(box: Sandbox) -> None:
-    result = run(box, DAEMON + "time.sleep(600)", timeout_s=0.5)
+    result = run(box, DAEMON + "time.sleep(600)", timeout_s=1.0)
     assert (result.status, result.stdout) == ("timeout_wall", b"daemon\n")
     assert result.n_killed >= 2
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("alone")
+
 NOBODY = 65534
 PYTHON = "/usr/bin/python3"
 CONFTEST = """
