@@ -21,7 +21,7 @@ from workgym.agents.rack import EnvRack, Seat
 from workgym.agents.trajectory import Trajectory
 from workgym.tasks.source import TaskSource
 from workgym.training.advantage import GroupAdvantages, group_advantages
-from workgym.training.batch import Batch, make_batch
+from workgym.training.batch import episode_batch
 from workgym.training.losses.policy import make_policy_loss
 from workgym.training.trainer import Trainer
 
@@ -90,7 +90,7 @@ def rlvr(
         groups = _compare(episodes, plan, step)
         metrics = _rewards(episodes) | groups.metrics()
         if groups.kept:  # where no group has a difference, there is nothing to learn and the weights stay
-            metrics |= trainer.step(_batch(episodes, groups), loss)
+            metrics |= trainer.step(episode_batch([episodes[i] for i in groups.kept], groups.advantages), loss)
             policy.engine.publish(trainer.model.state_dict(), trainer.n_steps)
         metrics |= {"time/generate": played_s - began_s, "time/train": time.perf_counter() - played_s}
         after_step(step, metrics)
@@ -117,20 +117,6 @@ def _compare(episodes: Sequence[Trajectory], plan: RlvrPlan, step: int) -> Group
         [episode.valid for episode in episodes],
         [i // plan.group_size for i in range(len(episodes))],
         rollout_ids=[episode.rollout_id for episode in episodes],
-    )
-
-
-def _batch(episodes: Sequence[Trajectory], groups: GroupAdvantages) -> Batch:
-    """The rows of the episodes to learn from; the rows of one episode share its advantage."""
-    rows = [
-        (row, advantage, episodes[i].rollout_id)
-        for i, advantage in zip(groups.kept, groups.advantages, strict=True)
-        for row in episodes[i].rows()
-    ]
-    return make_batch(
-        [row for row, _, _ in rows],
-        advantages=[advantage for _, advantage, _ in rows],
-        rollout_ids=[rollout_id for _, _, rollout_id in rows],
     )
 
 
