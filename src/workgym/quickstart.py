@@ -81,7 +81,7 @@ class QuickstartConfig:
     level: int = 1
     n_demonstrations: int = 2000
     error_rate: float = 0.25
-    sft_steps: int = 120
+    sft_steps: int = 60
     sft_rows: int = 64
     sft_lr: float = 2e-3
     rl_steps: int = 120

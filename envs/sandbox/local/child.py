@@ -40,17 +40,27 @@ class Limits:
         self.loopback = config["network"] == "loopback"
         self.tmpfs = f"mode=0700,size={config['disk_mb']}m,nr_inodes={config['n_inodes'] + 1 + len(links)}"
         cpu_s = int(config["cpu_s"]) + 2  # a backstop in whole seconds; the supervisor measures the limit itself
-        memory = baseline_bytes + config["memory_mb"] * _MIB
-        wanted = {
-            resource.RLIMIT_AS: memory,
-            resource.RLIMIT_CPU: cpu_s,
-            resource.RLIMIT_NPROC: config["n_processes"],
-            resource.RLIMIT_NOFILE: config["n_open_files"],
+        self._inherited = {
+            resource.RLIMIT_AS: baseline_bytes + config["memory_mb"] * _MIB,
             resource.RLIMIT_FSIZE: config["disk_mb"] * _MIB,
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 64 << 10,
         }
-        self.resources = [(number, _lowered(number, value)) for number, value in wanted.items()]
+        own = {
+            resource.RLIMIT_CPU: cpu_s,
+            resource.RLIMIT_NPROC: config["n_processes"],
+            resource.RLIMIT_NOFILE: config["n_open_files"],
+        }
+        self.resources = [(number, _lowered(number, value)) for number, value in own.items()]
+
+    def hand_down(self) -> None:
+        """Take on, in the zygote, what all its children inherit: what is set once costs a run nothing."""
+        for number, value in self._inherited.items():
+            lowered = _lowered(number, value)
+            resource.setrlimit(number, (lowered, lowered))
+        # When the machine runs out of memory, a program goes before its supervisor. A wish, no guarantee.
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
 
 
 def _lowered(number: int, wanted: int) -> int:
@@ -96,30 +106,23 @@ def _read_all(descriptor: int) -> bytes:
 def _isolate(limits: Limits, user: int | None) -> None:
     if user is None:
         namespaces.map_identity(namespaces.NOBODY, namespaces.NOBODY, namespaces.NOBODY)
-    owner = namespaces.NOBODY if user is None else user
+    owner = namespaces.NOBODY if user is None else user  # the group is the zygote's
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("tmpfs", namespaces.WORKSPACE, flags, f"{limits.tmpfs},uid={owner},gid={owner}")
+    kernel.mount("tmpfs", namespaces.WORKSPACE, flags, f"{limits.tmpfs},uid={owner},gid={namespaces.NOBODY}")
     kernel.mount("proc", namespaces.PROC, flags | kernel.MS_NOEXEC, "subset=pid")
     if limits.loopback:
         kernel.raise_loopback()
     os.chdir(namespaces.WORKSPACE)
     for name, target in limits.links:
         os.symlink(target, name)
-    _offer_to_the_oom_killer()
     if user is None:
         kernel.capability_bounding_clear()
         kernel.capabilities_clear()
     else:
-        namespaces.take_user(user)
+        os.setresuid(user, user, user)
+        kernel.set_dumpable()
     for number, value in limits.resources:
         resource.setrlimit(number, (value, value))
-
-
-def _offer_to_the_oom_killer() -> None:
-    """When the machine runs out of memory, a program goes before its zygote or its supervisor."""
-    target = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
-    os.write(target, b"1000")
-    os.close(target)
 
 
 def _run(source: bytes) -> NoReturn:

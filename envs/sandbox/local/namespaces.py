@@ -21,8 +21,8 @@ __all__ = [
     "build_root",
     "enter",
     "has_admin",
+    "leave_groups",
     "map_identity",
-    "take_user",
     "user_ids",
 ]
 
@@ -61,12 +61,10 @@ def has_admin() -> bool:
     return bool(effective >> _CAP_SYS_ADMIN & 1)
 
 
-def take_user(user: int) -> None:
-    """Become this user, and own our /proc entries again."""
+def leave_groups() -> None:
+    """Belong to no group but nobody's."""
     os.setgroups([])
-    os.setresgid(user, user, user)
-    os.setresuid(user, user, user)
-    kernel.set_dumpable()
+    os.setresgid(NOBODY, NOBODY, NOBODY)
 
 
 def map_identity(inside: int, user: int, group: int) -> None:
@@ -93,7 +91,9 @@ def enter(admin: bool) -> None:
     try:
         if not admin:
             if os.geteuid() == 0:  # the kernel does not limit the number of root's processes
-                take_user(NOBODY)
+                leave_groups()
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+                kernel.set_dumpable()  # to own our /proc entries again
             user, group = os.geteuid(), os.getegid()
             step = "make a user namespace"
             kernel.unshare(kernel.CLONE_NEWUSER)

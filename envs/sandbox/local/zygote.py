@@ -73,8 +73,8 @@ def main(config: dict[str, Any]) -> NoReturn:
             control.close()
             kernel.close_from(CONTROL)
             os._exit(min(255, abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))))
-        kernel.set_death_signal(signal.SIGKILL)
         limits = _warm_up(config, admin)
+        kernel.set_death_signal(signal.SIGKILL)  # a change of user or group would clear it
     except namespaces.Denied as denied:
         _say(control, {"step": denied.step, "errno": denied.errno, "message": str(denied)})
         os._exit(3)
@@ -93,6 +93,7 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     links = namespaces.build_root(config["visible"], config["hidden"])
     if admin:
         kernel.capability_bounding_clear()
+        namespaces.leave_groups()
     kernel.no_new_privileges()
     kernel.install_filter(bytes.fromhex(config["wide_filter"]))
     sys.path += config["site"]
@@ -104,6 +105,7 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     with open("/proc/self/statm") as file:
         baseline = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     limits = child.Limits(config, baseline, links)
+    limits.hand_down()
     child.settle()
     return limits
 
