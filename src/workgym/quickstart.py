@@ -84,7 +84,7 @@ class QuickstartConfig:
     sft_steps: int = 60
     sft_rows: int = 64
     sft_lr: float = 2e-3
-    rl_steps: int = 120
+    rl_steps: int = 80
     rl_tasks: int = 16
     rl_group: int = 8
     rl_lr: float = 3e-4
