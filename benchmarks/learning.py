@@ -70,7 +70,7 @@ class LearningReport:
             "n",
             "train success",
             "greedy",
-        "turns",
+            "turns",
             "invalid",
             "CPU s",
             "wall s",

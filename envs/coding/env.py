@@ -16,12 +16,12 @@ from workgym.envs.env import WorkEnv
 from workgym.envs.sandbox.pools import BACKENDS, acquire_pools
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.sandbox.spec import SandboxSpec
-from workgym.tasks.coding.source import CodingTasks
+from workgym.tasks.coding.source import FAMILIES, CodingTasks
 from workgym.tasks.errors import SandboxError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.task import Task
 
-__all__ = ["LAYERS", "SANDBOX", "VERSION", "make"]
+__all__ = ["FAMILIES", "LAYERS", "SANDBOX", "VERSION", "make"]
 
 VERSION: Final = "0"
 """Of the rewards: every change of one is a new version."""

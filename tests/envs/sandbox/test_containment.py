@@ -55,9 +55,17 @@ def test_a_file_of_the_host_cannot_be_read_through_proc(box: Sandbox, canary: Pa
     assert outcome(box, source) == "2"
 
 
-@pytest.mark.parametrize("path", ["/etc/shadow", "/root/.ssh", "/var/run/docker.sock", "/home", "/var", "/sys", "/run"])
+@pytest.mark.parametrize("path", ["/etc/shadow", "/root/.ssh", "/var/run/docker.sock", "/sys"])
 def test_places_where_secrets_lie_do_not_exist(box: Sandbox, path: str) -> None:
     assert outcome(box, f"import os; print(os.path.exists({path!r}))") == "False"
+
+
+@pytest.mark.parametrize("folder", ["/home", "/root", "/var", "/run", "/opt", "/srv", "/mnt"])
+def test_of_other_folders_nothing_is_there_but_the_way_to_the_interpreter(box: Sandbox, folder: str) -> None:
+    shown = {Path(path).resolve() for path in (sys.base_prefix, sys.base_exec_prefix, sys.prefix, *sys.path) if path}
+    way = {path.relative_to(folder).parts[0] for path in shown if path.is_relative_to(folder) and str(path) != folder}
+    code = f"import os; print(*(os.listdir({folder!r}) if os.path.isdir({folder!r}) else []))"
+    assert set(outcome(box, code).split()) <= way
 
 
 def test_the_source_of_this_suite_is_not_there(box: Sandbox) -> None:

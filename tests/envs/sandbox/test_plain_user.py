@@ -63,7 +63,16 @@ def readable() -> Iterator[Path]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="this suite already runs as a plain user")
 @pytest.mark.skipif(not _system_python_is_new_enough(), reason=f"{PYTHON} is older than Python 3.11 or missing")
 def test_everything_holds_for_a_plain_user(local: None, readable: Path) -> None:
-    environ = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(readable), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    scratch = readable / "scratch"
+    scratch.mkdir(mode=0o777)
+    scratch.chmod(0o777)
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(readable),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DEBUG_TEMPROOT": str(scratch),
+        "LANG": "C.UTF-8",
+    }
     command = [
         PYTHON,
         "-s",
