@@ -102,7 +102,7 @@ def _distinct(source: TaskSource, level: int, n_tasks: int, rng: np.random.Gener
             yield task
             continue
         misses += 1
-        if misses > 200 + 20 * n_tasks:
+        if misses > 200 + 20 * len(seen):  # where one in len(seen) were new, so many misses would be a wonder
             raise TaskError(
                 f"level {level} has no {n_tasks} distinct tasks in split {split!r}: found {len(seen)}. Ask for fewer."
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Final
 
 from workgym.envs.coding.examine import CodeFindings
@@ -12,13 +11,11 @@ __all__ = ["LAYERS", "parses", "tests_pass"]
 
 
 def parses(findings: CodeFindings) -> Check:
-    """Whether the submission is one Python expression. It is parsed here and run elsewhere."""
+    """Whether the submission is one Python expression. Asked in the sandbox too: parsers can be attacked."""
     if not findings.submission:
         return Check("parses", 0.0, detail="nothing was submitted", label="empty")
-    try:
-        ast.parse(findings.submission, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Check("parses", 0.0, detail=f"not a Python expression: {type(error).__name__}", label="syntax")
+    if findings.hidden_tests.label == "syntax":
+        return Check("parses", 0.0, detail="not a Python expression", label="syntax")
     return Check("parses", 1.0)
 
 
