@@ -58,7 +58,7 @@ class Tool:
     call: Callable[..., str | End] = field(repr=False)
     short: str = ""
 
-    def __call__(self, **arguments: Any) -> str | End:
+    def __call__(self, /, **arguments: Any) -> str | End:
         """Check the arguments and do it.
 
         Raises:

@@ -54,7 +54,7 @@ def read_config(kind: type[Config], path: Path) -> Config:
     """
     try:
         values = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"cannot read the configuration {path}: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"the configuration {path} is no object")

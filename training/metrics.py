@@ -71,7 +71,23 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise PolicyError(f"no metrics in {path}: {error}") from error
-    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return [_parse(path, line) for line in lines if line.endswith(b"\n")]
+
+
+def _parse(path: Path, line: bytes) -> dict[str, Any]:
+    """One line as it was logged.
+
+    Raises:
+        PolicyError: somebody else wrote it.
+    """
+    try:
+        values = json.loads(line)
+        int(values["step"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise PolicyError(
+            f"{path} holds a line that is no metrics: {line[:60]!r}. Remove the line, or the file, to go on."
+        ) from error
+    return dict(values)
 
 
 def _cut(path: Path, resume_step: int) -> None:
@@ -81,7 +97,7 @@ def _cut(path: Path, resume_step: int) -> None:
     with path.open("r+b") as file:
         good = 0
         for line in file:
-            if not line.endswith(b"\n") or json.loads(line)["step"] >= resume_step:
+            if not line.endswith(b"\n") or _parse(path, line)["step"] >= resume_step:
                 break
             good += len(line)
         file.truncate(good)

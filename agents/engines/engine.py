@@ -50,8 +50,10 @@ class SamplingParams:
     greedy: bool = False
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise PolicyError(f"temperature {self.temperature} is not above 0; for the likeliest token set greedy=True")
+        if not 0 < self.temperature < float("inf"):
+            raise PolicyError(
+                f"temperature {self.temperature} is not above 0 and finite; for the likeliest token set greedy=True"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         app(words, prog_name="workgym")
-    except (WorkgymError, ValueError, GymnasiumError) as error:
+    except (WorkgymError, ValueError, OverflowError, OSError, GymnasiumError) as error:
         if words[0] == "--traceback":
             raise
         print(f"workgym: {error}", file=sys.stderr)
-        sys.exit(1 if isinstance(error, SandboxError) else 2)
+        sys.exit(1 if isinstance(error, (SandboxError, OSError)) else 2)
     sys.exit(0)
 
 

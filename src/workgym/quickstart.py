@@ -7,7 +7,7 @@ folder goes on where the run was stopped, and ends with the same weights as a ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ import torch
 from workgym.agents.engines.engine import SamplingParams
 from workgym.agents.engines.local import LocalEngine
 from workgym.agents.evaluate import evaluate, seats_for
-from workgym.agents.models import Llama, LlamaConfig
+from workgym.agents.models import Llama
 from workgym.agents.outcomes import Outcome, summarize
 from workgym.agents.play import play
 from workgym.agents.policies.model import ModelPolicy, save_policy
@@ -30,11 +30,16 @@ from workgym.agents.trajectory import Row, Trajectory
 from workgym.benchmarks.curve import draw_curve
 from workgym.benchmarks.learning import LearningReport, StageResult
 from workgym.envs.coding.policies import erring_oracle
+from workgym.quickstart_settings import (
+    EVALUATION_SEED,
+    QuickstartConfig,
+    evaluation_tasks,
+    model_shape,
+    task_source,
+)
 from workgym.run_folder import RunFolder
 from workgym.tasks.coding.source import CodingTasks
-from workgym.tasks.naming import unknown_name
-from workgym.tasks.source import distinct_tasks
-from workgym.tasks.task import LEVELS, Task
+from workgym.tasks.task import Task
 from workgym.training.metrics import read_metrics
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
@@ -44,70 +49,6 @@ __all__ = ["QuickstartConfig", "run"]
 
 _MAX_TURN_TOKENS: Final = 16
 _MAX_OBSERVATION_TOKENS: Final = 16
-_MAX_POSITIONS: Final = 336  # four turns of the longest action and observation
-_EVALUATION_SEED: Final = 20_000
-
-
-@dataclass(frozen=True)
-class QuickstartConfig:
-    """Settings of the quickstart.
-
-    Attributes:
-        seed: decides weights, demonstrations, tasks and noise.
-        level: difficulty of the tasks, 1 to 5.
-        n_demonstrations: episodes of the erring oracle to imitate.
-        error_rate: share of the oracle's actions that are wrong.
-        sft_steps: optimizer steps of imitation.
-        sft_rows: demonstrations in each.
-        sft_lr: peak learning rate of imitation.
-        rl_steps: optimizer steps of reinforcement.
-        rl_tasks: tasks in each.
-        rl_group: episodes of each task.
-        rl_lr: learning rate of reinforcement.
-        clip_low: how far below 1 the ratio of new to old probability is followed.
-        clip_high: how far above 1.
-        shuffle_rewards: deal rewards out at random: a control from which nothing is learned.
-        n_eval: held-out tasks that are evaluated, no two alike; as many of the training split.
-        d_model: width of the model.
-        n_layers: blocks of the model.
-        n_heads: attention heads.
-        d_ff: width of its feed-forward layers.
-        checkpoint_every: steps between checkpoints.
-        n_envs: episodes that run at once.
-        n_threads: threads of torch.
-    """
-
-    seed: int = 0
-    level: int = 1
-    n_demonstrations: int = 2000
-    error_rate: float = 0.25
-    sft_steps: int = 60
-    sft_rows: int = 64
-    sft_lr: float = 2e-3
-    rl_steps: int = 80
-    rl_tasks: int = 16
-    rl_group: int = 8
-    rl_lr: float = 3e-4
-    clip_low: float = 0.2
-    clip_high: float = 0.28
-    shuffle_rewards: bool = False
-    n_eval: int = 256
-    d_model: int = 128
-    n_layers: int = 4
-    n_heads: int = 4
-    d_ff: int = 384
-    checkpoint_every: int = 25
-    n_envs: int = 128
-    n_threads: int = 2
-
-    def __post_init__(self) -> None:
-        if self.level not in LEVELS:
-            raise ValueError(unknown_name("level", self.level, map(str, LEVELS)))
-        if not 0 <= self.error_rate <= 1:
-            raise ValueError(f"setting error_rate must be in [0, 1], not {self.error_rate}")
-        for one in fields(self):
-            if one.type == "int" and one.name != "seed" and getattr(self, one.name) < 1:
-                raise ValueError(f"setting {one.name} must be > 0, not {getattr(self, one.name)}")
 
 
 def run(config: QuickstartConfig, folder: Path) -> None:
@@ -122,7 +63,10 @@ def run(config: QuickstartConfig, folder: Path) -> None:
         PolicyError: a number of a step is not finite, or a checkpoint cannot be written.
     """
     torch.set_num_threads(config.n_threads)
-    with RunFolder(folder, config.checkpoint_every) as run_folder, EnvRack(_make_env, config.n_envs) as rack:
+    with (
+        RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder,
+        EnvRack(_make_env, config.n_envs) as rack,
+    ):
         lesson = _Lesson(config, run_folder, rack)
         lesson.measure_once("before")
         lesson.imitate()
@@ -139,10 +83,10 @@ class _Lesson:
         self.config: Final = config
         self.run: Final = run_folder
         self.rack: Final = rack
-        self.source: Final = CodingTasks("expression", "short")
+        self.source: Final = task_source()
         self.tokenizer: Final = CharTokenizer()
         self.renderer: Final = CharRenderer(self.tokenizer)
-        self.model: Final = Llama(_shape(config, self.tokenizer), seed=config.seed)
+        self.model: Final = Llama(model_shape(config, self.tokenizer), seed=config.seed)
         if run_folder.weights:
             self.model.load_state_dict(run_folder.weights)
         n_parameters = sum(parameter.numel() for parameter in self.model.parameters())
@@ -209,8 +153,8 @@ class _Lesson:
             return
         cpu_s, wall_s = self.run.spent()
         config = self.config
-        held_out = self._tasks("test")
-        known = self._tasks("train")
+        held_out = evaluation_tasks(config, "test")
+        known = evaluation_tasks(config, "train")
         with self.run.bars.bar(f"measuring {name}", 2 * len(held_out) + len(known), 0) as advance:
 
             def outcome(kind: str, tasks: Sequence[Task], params: SamplingParams) -> Outcome:
@@ -220,7 +164,7 @@ class _Lesson:
                     policy,
                     self.rack,
                     tasks,
-                    seed=_EVALUATION_SEED + config.seed,
+                    seed=EVALUATION_SEED + config.seed,
                     prefix=prefix,
                     max_turn_tokens=_MAX_TURN_TOKENS,
                     archive=self.run.archive,
@@ -280,9 +224,6 @@ class _Lesson:
 
     # ----------------------------------------------------------------- the inside
 
-    def _tasks(self, split: str) -> list[Task]:
-        return distinct_tasks(self.source, self.config.level, self.config.n_eval, seed=_EVALUATION_SEED, split=split)
-
     def _policy(self, params: SamplingParams, name: str, version: int = 0) -> ModelPolicy:
         engine = LocalEngine(self.model, max_rows=self.config.n_envs, version=version)
         return ModelPolicy(engine, self.renderer, params, name)
@@ -306,17 +247,6 @@ class _Lesson:
         by_id = {episode.rollout_id: episode for episode in self.run.archive.query(prefix="demo/")}
         episodes = [by_id[seat.rollout_id] for seat in seats]
         return [demonstration(self.renderer, episode.messages) for episode in episodes if episode.valid]
-
-
-def _shape(config: QuickstartConfig, tokenizer: CharTokenizer) -> LlamaConfig:
-    return LlamaConfig(
-        vocab=tokenizer.n_ids,
-        d_model=config.d_model,
-        n_layers=config.n_layers,
-        n_heads=config.n_heads,
-        d_ff=config.d_ff,
-        max_positions=_MAX_POSITIONS,
-    )
 
 
 def _make_env() -> gym.Env[Any, Any]:

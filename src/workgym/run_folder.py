@@ -13,7 +13,9 @@ from workgym.agents.archive import Archive
 from workgym.agents.clock import cpu_seconds
 from workgym.benchmarks.learning import StageResult
 from workgym.progress import Bars
+from workgym.tasks.errors import PolicyError
 from workgym.training.checkpoint import clean_checkpoints, latest_checkpoint, load_checkpoint, save_checkpoint
+from workgym.training.metrics import read_metrics
 from workgym.training.trackers import Trackers, open_trackers
 from workgym.training.trainer import Trainer
 
@@ -31,6 +33,8 @@ class _Progress:
         trainer: state of that stage's trainer; None at its beginning.
         model: the weights; empty before the first checkpoint.
         cpu_s, wall_s: spent on that stage up to the checkpoint.
+        config: the settings that the run was begun with.
+        n_episodes: in the archive.
     """
 
     step: int = 0
@@ -40,6 +44,8 @@ class _Progress:
     model: dict[str, Any] = field(default_factory=dict)
     cpu_s: float = 0.0
     wall_s: float = 0.0
+    config: dict[str, Any] = field(default_factory=dict)
+    n_episodes: int = 0
 
 
 class RunFolder:
@@ -53,25 +59,28 @@ class RunFolder:
     Args:
         folder: of the run; may hold one that was interrupted.
         checkpoint_every: steps between checkpoints.
+        config: settings of the run; JSON types.
 
     Raises:
         ArchiveError: another process works on the run.
         PolicyError: the checkpoint is damaged.
+        ValueError: the run was begun with other settings.
     """
 
-    def __init__(self, folder: Path, checkpoint_every: int) -> None:
+    def __init__(self, folder: Path, checkpoint_every: int, config: Mapping[str, Any]) -> None:
         self.folder: Final = folder
         self._every: Final = checkpoint_every
         self._stack: Final = ExitStack()
         self.archive: Final = self._stack.enter_context(Archive.open(folder / "archive", "a"))
         with self._stack.pop_all() as opened:  # nothing stays open where the rest cannot be opened
             clean_checkpoints(folder)
-            latest = latest_checkpoint(folder)
-            self._progress: Final = _Progress(**load_checkpoint(latest)) if latest else _Progress()
+            self._progress: Final = _load_progress(folder) or _Progress(config=dict(config))
+            _check_config(folder, self._progress.config, config)
             self._trackers: Final[Trackers] = open_trackers(folder, resume_step=self._progress.step)
             opened.callback(self._trackers.close)
             self.bars: Final = opened.enter_context(Bars())
             self._stack.push(opened.pop_all())
+        self._say_what_is_missing()
         self._began: tuple[float, float] = (cpu_seconds(), time.monotonic())
 
     @property
@@ -142,6 +151,36 @@ class RunFolder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _say_what_is_missing(self) -> None:
+        """A run goes on without what somebody took away, but not without a word."""
+        n_lines = sum(line["step"] < self._progress.step for line in read_metrics(self.folder / "metrics.jsonl"))
+        for found, wanted, what in (
+            (len(self.archive), self._progress.n_episodes, "episodes in its archive"),
+            (n_lines, self._progress.step, "lines in its metrics.jsonl"),
+        ):
+            if found < wanted:
+                self.bars.say(f"warning: {self.folder} holds {found} {what}; at its last checkpoint it held {wanted}")
+
     def _save(self, weights: Mapping[str, Any]) -> None:
         self._progress.model = dict(weights)
+        self._progress.n_episodes = len(self.archive)
         save_checkpoint(self.folder, self._progress.step, vars(self._progress))
+
+
+def _load_progress(folder: Path) -> _Progress | None:
+    latest = latest_checkpoint(folder)
+    if latest is None:
+        return None
+    try:
+        return _Progress(**load_checkpoint(latest))
+    except TypeError as error:
+        raise PolicyError(f"checkpoint {latest} is of another program or version: {error}") from error
+
+
+def _check_config(folder: Path, begun: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    changed = [f"{key} was {begun.get(key)!r} and is {now[key]!r}" for key in now if begun.get(key) != now[key]]
+    if changed:
+        raise ValueError(
+            f"the run in {folder} was begun with other settings: {'; '.join(changed)}. "
+            "Put its config.json back, or begin another run."
+        )

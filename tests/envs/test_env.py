@@ -46,6 +46,8 @@ def test_a_submission_that_is_right_is_a_success(env: WorkEnv) -> None:
         ('add {"by": "two"}', "must be of type integer"),
         ('add {"by": true}', "must be of type integer"),
         ('add {"by": 1, "too": 2}', "unknown argument 'too'"),
+        ('add {"by": 1, "self": 0}', "unknown argument 'self'"),
+        ({"name": "add", "arguments": {"by": 1, "self": 0, "call": 1, "arguments": {}}}, "unknown argument 'self'"),
         ("add [1]", "JSON object"),
         ("add {", "JSON object"),
         ('add {"by": -1}', "backwards"),

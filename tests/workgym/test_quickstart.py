@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,10 +98,8 @@ def run_until(words: list[str], archive: Path, n_bytes: int) -> int:
     while process.poll() is None:
         if archive.exists() and archive.stat().st_size >= n_bytes:
             process.send_signal(signal.SIGKILL)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.02)
-        except subprocess.TimeoutExpired:
-            continue
     return process.returncode
 
 
@@ -202,6 +202,60 @@ def test_a_run_that_is_over_is_only_reported_again(whole: Path) -> None:
     assert (weights(whole), episodes(whole)) == before
 
 
+@pytest.mark.xdist_group("quickstart")
+def test_a_run_whose_settings_were_changed_is_not_continued(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "edited"
+    shutil.copytree(whole, folder)
+    config = json.loads((folder / "config.json").read_text()) | {"level": 2, "d_model": 64}
+    (folder / "config.json").write_text(json.dumps(config))
+    done = subprocess.run(command("--resume", str(folder)), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "level was 1 and is 2; d_model was 32 and is 64" in done.stderr
+    assert (folder / "report.json").read_bytes() == (whole / "report.json").read_bytes()
+
+
+@pytest.mark.xdist_group("quickstart")
+def test_what_was_taken_out_of_a_run_is_said(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lossy"
+    shutil.copytree(whole, folder)
+    lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (folder / "metrics.jsonl").write_text("".join(lines[:-2]))
+    said = finish(command("--resume", str(folder)))
+    assert f"holds {len(lines) - 2} lines in its metrics.jsonl; at its last checkpoint it held {len(lines)}" in said
+
+
+@pytest.mark.xdist_group("quickstart")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("recipe.json", '{"recipe": ["a"]}'), ("config.json", "[" * 100_000), ("metrics.jsonl", "garbage\n")],
+)
+def test_a_damaged_run_is_refused_in_one_line_that_names_the_file(
+    whole: Path, tmp_path: Path, name: str, content: str
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(whole, folder)
+    (folder / name).write_text(content)
+    done = subprocess.run(command("--resume", str(folder)), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert name in done.stderr or "recipe" in done.stderr
+
+
+@pytest.mark.xdist_group("quickstart")
+def test_a_run_that_is_stopped_by_hand_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "stopped"
+    process = subprocess.Popen(begin(folder, n_demonstrations=2000), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    archive = folder / "archive" / FRAMES
+    while process.poll() is None and not (archive.exists() and archive.stat().st_size):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"workgym train --resume {folder}".encode() in said
+    assert b"Traceback" not in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -211,6 +265,12 @@ def test_a_run_that_is_over_is_only_reported_again(whole: Path) -> None:
         (["quickstart", "--set", "level=9"], "level"),
         (["quickstart", "--set", "n_eval=0"], "n_eval"),
         (["quickstart", "--set", "sft_steps=-1"], "sft_steps"),
+        (["quickstart", "--set", "sft_lr=nan"], "sft_lr must be in [0, 1]"),
+        (["quickstart", "--set", "rl_lr=-1"], "rl_lr must be in [0, 1]"),
+        (["quickstart", "--set", "n_heads=3"], "d_model 128 over 3 heads"),
+        (["quickstart", "--set", "n_eval=400"], "no 400 distinct tasks"),
+        (["quickstart", "--set", "seed=-1"], "seed must be from 0"),
+        (["quickstart", "--set", "n_threads=1000000"], "n_threads must be at most"),
         (["quickstart", "--config", "absent.toml"], "cannot read the configuration absent.toml"),
         (["--resume", "absent"], "absent holds no run"),
         (["--resume", "absent", "--seed", "1"], "give no recipe and no settings"),

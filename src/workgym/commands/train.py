@@ -45,7 +45,7 @@ def train(
         if recipe or config or set_ or seed is not None or out:
             raise ValueError("--resume goes on with a run as it was begun: give no recipe and no settings beside it")
         chosen, values = _read_run(resume)
-        _load(chosen).run(values, resume)
+        _run(chosen, values, resume)
         return
     if not recipe:
         raise ValueError(f"name a recipe, or a run with --resume. Recipes: {', '.join(RECIPES)}")
@@ -60,7 +60,16 @@ def train(
     folder = _new_folder(out, recipe)
     (folder / _RECIPE_FILE).write_text(json.dumps({"recipe": recipe}) + "\n")
     (folder / _CONFIG_FILE).write_text(config_text(made))
-    chosen.run(made, folder)
+    _run(chosen, made, folder)
+
+
+def _run(recipe: Recipe, config: object, folder: Path) -> None:
+    """Run, and say how to go on where somebody stops it."""
+    try:
+        recipe.run(config, folder)
+    except KeyboardInterrupt:
+        typer.echo(f"\nworkgym: stopped; to go on: workgym train --resume {folder}", err=True)
+        raise typer.Exit(130) from None
 
 
 def _load(recipe: Recipe) -> Recipe:
@@ -87,8 +96,8 @@ def _new_folder(out: Path | None, recipe: str) -> Path:
 def _read_run(folder: Path) -> tuple[Recipe, Any]:
     """The recipe and the configuration that a run was begun with."""
     try:
-        name = json.loads((folder / _RECIPE_FILE).read_text())["recipe"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        name = str(json.loads((folder / _RECIPE_FILE).read_text())["recipe"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{folder} holds no run of workgym train: {error}") from error
     recipe = _load(find_recipe(name))
     from workgym.training.config import read_config
