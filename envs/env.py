@@ -25,9 +25,7 @@ from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.task import Task
 
-__all__ = ["END_REASONS", "EnvSnapshot", "WorkEnv"]
-
-END_REASONS: Final = ("submitted", "solved", "gave_up", "turns", "tokens", "wall", "infrastructure")
+__all__ = ["EnvSnapshot", "WorkEnv"]
 
 _log = logging.getLogger(__name__)
 _OUTSIDE_BUDGETS: Final = ("turns", "tokens", "wall")

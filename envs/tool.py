@@ -12,6 +12,7 @@ from workgym.tasks.naming import unknown_name
 
 __all__ = ["End", "Tool", "ToolCall", "ToolTable"]
 
+_REASONS: Final = ("submitted", "solved", "gave_up")
 _MAX_TEXT_CHARS: Final = 1_000_000
 _MAX_CALLS: Final = 16
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -32,11 +33,18 @@ class End:
         reason: "submitted", "solved" or "gave_up".
         submission: what is to be judged.
         text: what the agent reads last.
+
+    Raises:
+        ValueError: the reason is another.
     """
 
     reason: str
     submission: str | None = None
     text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reason not in _REASONS:
+            raise ValueError(unknown_name("reason to end", self.reason, _REASONS))
 
 
 @dataclass(frozen=True, slots=True)

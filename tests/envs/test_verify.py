@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from workgym.envs.tool import End
 from workgym.envs.verify import Attempt, Check, Layer, Verdict, check_layers, judge
 from workgym.tasks.errors import SandboxError, TaskError, VerifierError
 
@@ -84,3 +85,8 @@ def test_an_attempts_hash_depends_on_everything_in_it() -> None:
 def test_what_cannot_be_hashed_is_refused() -> None:
     with pytest.raises(TaskError, match="cannot hash a set"):
         Attempt("t", state={"rows": {1, 2}}).content_hash()
+
+
+def test_a_tool_cannot_end_an_episode_for_a_reason_that_is_none() -> None:
+    with pytest.raises(ValueError, match="Did you mean 'submitted'"):
+        End("submit")
