@@ -338,7 +338,7 @@ _SCALAR_READERS: Final[dict[str, tuple[int, Callable[..., Any]]]] = {
     "c": (2, lambda real, imaginary: complex(_read_float(real), _read_float(imaginary))),
     "b": (1, _read_bytes),
     "u": (1, _read_text),
-    "o": (1, lambda name: Opaque(name[:64])),
+    "o": (1, lambda name: Opaque("".join(filter(str.isidentifier, name[:64])))),
 }
 
 _BUILDERS: Final[dict[str, Callable[[list[Any]], Any]]] = {

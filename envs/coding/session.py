@@ -119,5 +119,8 @@ def _shown(value: object) -> str:
     """A value as the agent reads it. It was rebuilt from builtins by the codec, so that its repr is safe to call."""
     if isinstance(value, Failure):
         return value.text
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError, MemoryError):  # a whole number of more digits than Python writes out
+        return f"<{type(value).__name__} too large to show>"
     return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "..."

@@ -109,7 +109,8 @@ def _isolate(limits: Limits, user: int | None) -> None:
     owner = namespaces.NOBODY if user is None else user  # the group is the zygote's
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("tmpfs", namespaces.WORKSPACE, flags, f"{limits.tmpfs},uid={owner},gid={namespaces.NOBODY}")
-    kernel.mount("proc", namespaces.PROC, flags | kernel.MS_NOEXEC, "subset=pid")
+    # Read-only: a program cannot take back what the OOM killer was told of it.
+    kernel.mount("proc", namespaces.PROC, flags | kernel.MS_NOEXEC | kernel.MS_RDONLY, "subset=pid")
     if limits.loopback:
         kernel.raise_loopback()
     os.chdir(namespaces.WORKSPACE)

@@ -39,6 +39,8 @@ class Outlet:
                 chunk = os.read(self.descriptor, _CHUNK_BYTES)
             except BlockingIOError:
                 return True
+            except ConnectionResetError:  # a channel's other end was closed
+                return False
             if not chunk:
                 return False
             room = max(0, self.cap_bytes - len(self.kept))

@@ -72,6 +72,7 @@ class Run:
         self._outlets: list[Outlet] = []  # stdout, stderr and perhaps the channel
         self._inlet: Inlet | None = None
         self._poll: select.poll | None = None
+        self._watches_inlet = False
         theirs: list[int] = []
         try:
             self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -108,7 +109,10 @@ class Run:
             self._inlet = Inlet(writer, stdin or b"", ends=stdin is not None)
             flags |= _FLAG_STDIN
         if channel:
-            self._open_outlet(theirs)
+            # A socket: a pipe could be opened anew through /proc, and what was written read back before we see it.
+            reader, writer = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
+            theirs.append(writer)
+            self._outlets.append(Outlet(reader, self._spec.output_kb << 10))
             flags |= _FLAG_CHANNEL
         return flags
 
@@ -127,8 +131,7 @@ class Run:
         """
         if self._inlet is None or self._report is not None:
             raise BrokenPipeError("the program has closed its stdin or is gone")
-        self._inlet.add(data)
-        self._watch_inlet()
+        self._feed_inlet(lambda inlet: inlet.add(data))
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Read one line from the channel, without its newline; None at its end or after `timeout_s`.
@@ -153,8 +156,7 @@ class Run:
             SandboxError: the zygote died.
         """
         if self._inlet is not None:
-            self._inlet.end()
-            self._watch_inlet()
+            self._feed_inlet(Inlet.end)
         return self.finish(time.monotonic() + timeout_s)
 
     def finish(self, deadline: float) -> ExecResult:
@@ -228,21 +230,28 @@ class Run:
         self._watch_inlet()
         return poll
 
+    def _feed_inlet(self, feed: Callable[[Inlet], None]) -> None:
+        """Write to its stdin, unwatched meanwhile: it may close, and its number may then be another descriptor's."""
+        if self._inlet is None:
+            return
+        if self._poll is not None and self._watches_inlet:
+            self._poll.unregister(self._inlet.descriptor)
+            self._watches_inlet = False
+        try:
+            feed(self._inlet)
+        finally:
+            self._watch_inlet()
+
     def _watch_inlet(self) -> None:
         """Ask to be woken when its stdin takes more, as long as there is more."""
-        if self._poll is None or self._inlet is None:
-            return
-        if self._inlet.is_waiting:
+        if self._poll is not None and self._inlet is not None and self._inlet.is_waiting:
             self._poll.register(self._inlet.descriptor, select.POLLOUT)
-            return
-        with contextlib.suppress(KeyError):
-            self._poll.unregister(self._inlet.descriptor)
+            self._watches_inlet = True
 
     def _attend(self, poll: select.poll, descriptor: int) -> None:
         """Deal with a pipe that has something to say."""
         if self._inlet is not None and self._inlet.is_open and descriptor == self._inlet.descriptor:
-            self._inlet.feed()
-            self._watch_inlet()
+            self._feed_inlet(Inlet.feed)
             return
         for outlet in self._outlets:
             if outlet.descriptor != descriptor or not outlet.is_open:

@@ -222,3 +222,14 @@ def test_the_same_seed_and_actions_give_the_same_observations(env: WorkEnv) -> N
 def test_a_name_that_does_not_exist_answers_with_the_nearest(keywords: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         gym.make("Coding-v0", **keywords)
+
+
+@pytest.mark.parametrize("expression", ["10**5000", "[10**5000]", "(x+9)**6000", "{1: (10**5000,)}"])
+def test_a_number_too_large_to_write_out_is_shown_as_such_and_the_episode_goes_on(
+    env: WorkEnv, expression: str
+) -> None:
+    env.reset(options={"task_id": "coding-expression-1-test-2a"})
+    observation, _, terminated, truncated, info = env.step(f"run {expression}")
+    assert "too large to show" in observation
+    assert (terminated, truncated, info["action_valid"]) == (False, False, True)
+    assert env.step("submit 9*x+7")[1] == 1.0

@@ -63,7 +63,8 @@ def test_loops_in_threads_end_at_their_cpu_limit(box: Sandbox) -> None:
 def test_a_loop_that_hides_its_dead_children_ends_too(box: Sandbox) -> None:
     source = """
 import os, signal, time
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+try: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+except PermissionError: pass
 while True:
     try:
         if os.fork() == 0:
@@ -107,7 +108,7 @@ def test_closing_stdout_and_looping_is_no_escape(box: Sandbox) -> None:
 def test_ignoring_signals_is_no_escape(box: Sandbox) -> None:
     source = """
 import signal, time
-for number in set(signal.valid_signals()) - {9, 19}:
+for number in set(signal.valid_signals()) - {9, 17, 19}:
     signal.signal(number, signal.SIG_IGN)
 time.sleep(60)
 """
