@@ -9,6 +9,7 @@ tests' child reports under a nonce; exit codes and printed text count for nothin
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import time
 from collections.abc import Iterator
@@ -79,6 +80,10 @@ class TestReport:
         return self.passed == self.total > 0
 
 
+_SHARE: Final = 0.5
+"""Of the time, to wait for the solution in all: one that sleeps cannot make the tests late and be excused."""
+
+
 class _Ended(Exception):
     """The solution's process cannot answer any more."""
 
@@ -121,7 +126,7 @@ def run_split_tests(
     deadline = time.monotonic() + timeout_s
     children: list[_Child] = []
     try:
-        with _running(pool, _SOLUTION, children) as callee:
+        with _running(pool, _SOLUTION, children, timeout_s * _SHARE) as callee:
             _load(callee, solution, tests, deadline)
             with _running(test_pool or pool, _TESTS, children) as caller:
                 outcomes = _run_tests(callee, caller, tests, deadline)
@@ -134,10 +139,16 @@ def run_split_tests(
 
 
 class _Child:
-    """A process with which lines are exchanged until a deadline."""
+    """A process with which lines are exchanged until a deadline.
 
-    def __init__(self, process: Process) -> None:
+    Args:
+        process: that runs.
+        patience_s: seconds for which it is waited for, over all its lines.
+    """
+
+    def __init__(self, process: Process, patience_s: float) -> None:
         self._process = process
+        self._patience_s = patience_s
         self._result: ExecResult | None = None
 
     def send(self, line: bytes) -> None:
@@ -148,8 +159,15 @@ class _Child:
             return
 
     def receive(self, deadline: float) -> bytes | None:
-        """The next line; None if the process has ended or the deadline has passed."""
-        return self._process.receive(max(0.0, deadline - time.monotonic()))
+        """The next line; None if the process has ended, or the deadline or our patience has."""
+        began = time.monotonic()
+        line = self._process.receive(max(0.0, min(deadline - began, self._patience_s)))
+        self._patience_s -= time.monotonic() - began
+        return line
+
+    def is_late(self, deadline: float) -> bool:
+        """Whether the deadline or our patience has passed."""
+        return self._patience_s <= 0 or time.monotonic() >= deadline
 
     def finish(self) -> ExecResult:
         """Close its stdin, let it end, and say what became of it."""
@@ -165,10 +183,12 @@ class _Child:
 
 
 @contextmanager
-def _running(pool: SandboxPool, driver: PythonCode, children: list[_Child]) -> Iterator[_Child]:
+def _running(
+    pool: SandboxPool, driver: PythonCode, children: list[_Child], patience_s: float = math.inf
+) -> Iterator[_Child]:
     """A child in a sandbox of its own, noted in `children`; it is dead when the `with` ends."""
     with pool.lease() as box:
-        child = _Child(box.start(driver, channel=True))
+        child = _Child(box.start(driver, channel=True), patience_s)
         children.append(child)
         try:
             yield child
@@ -218,7 +238,7 @@ def _answer(callee: _Child, deadline: float) -> bytes:
     line = callee.receive(deadline)
     if line is not None:
         return line
-    if time.monotonic() >= deadline:
+    if callee.is_late(deadline):
         raise _Ended("timeout", "it does not answer; it sleeps or waits for something")
     result = callee.finish()
     label, detail = _ENDS.get(result.status, ("crash", f"its process ended with {result.status}"))
@@ -279,7 +299,7 @@ def _report(caller: _Child, nonce: str, deadline: float) -> tuple[str, Any]:
     """The next report of the tests' process: its kind and its value."""
     line = caller.receive(deadline)
     if line is None:
-        if time.monotonic() >= deadline:
+        if caller.is_late(deadline):
             raise SandboxError("the tests did not come to their end before the deadline; is the machine overloaded?")
         result = caller.finish()
         if result.status in ("timeout_cpu", "oom", "output_limit"):

@@ -252,6 +252,13 @@ def test_a_pool_without_the_drivers_is_an_infrastructure_failure() -> None:
         bare.close()
 
 
+def test_a_solution_that_sleeps_until_the_tests_are_late_is_to_blame(pool: SandboxPool) -> None:
+    solution = "import time\nslept = []\ndef f(x):\n    slept or slept.append(time.sleep(1.6))\n    return x"
+    tests = SplitTests("f", "", ("candidate(1)", "import time; time.sleep(10 ** 6)"))
+    report = run_split_tests(pool, solution, tests, timeout_s=3.0)
+    assert (report.passed, report.label) == (0, "timeout")
+
+
 def test_tests_that_stall_are_an_infrastructure_failure(pool: SandboxPool) -> None:
     tests = SplitTests("f", "", ("import time\ntime.sleep(10 ** 6)",))
     with pytest.raises(SandboxError, match="did not come to their end before the deadline"):
