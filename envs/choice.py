@@ -52,7 +52,9 @@ def known_level(source: TaskSource, level: object) -> int:
     Raises:
         ValueError: it has no such level.
     """
-    if isinstance(level, (int, np.integer)) and not isinstance(level, bool) and int(level) in source.levels:
+    if not isinstance(level, (int, np.integer)) or isinstance(level, bool):
+        raise ValueError(f"level must be a whole number, not {level!r}")
+    if int(level) in source.levels:
         return int(level)
     raise ValueError(unknown_name("level", level, map(str, source.levels)))
 

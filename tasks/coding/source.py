@@ -19,7 +19,7 @@ FAMILIES: Final = ("expression",)
 
 _VERSION: Final = "1"
 _BUDGET: Final = Budget(turns=4, tokens=1024, wall_s=120.0)
-_TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>\d)-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")
+_TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>[0-9])-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")
 _PROMPT: Final = (
     "Find a Python expression in x, a whole number, that has the values shown. "
     "Try one with run, as often as your turns allow, then submit one: it is judged at other x."

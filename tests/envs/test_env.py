@@ -216,7 +216,8 @@ def test_every_way_to_end_closes_the_session(env: WorkEnv) -> None:
         ({"taskid": "x"}, "unknown reset option 'taskid'. Did you mean 'task_id'"),
         ({"task": "x"}, "must be a Task"),
         ({"level": 7}, "unknown level 7"),
-        ({"level": True}, "unknown level True"),
+        ({"level": True}, "level must be a whole number, not True"),
+        ({"level": "2"}, "level must be a whole number, not '2'"),
         ({"split": "tests"}, "Did you mean 'test'"),
     ],
 )
