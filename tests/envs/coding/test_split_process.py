@@ -252,6 +252,11 @@ def test_a_pool_without_the_drivers_is_an_infrastructure_failure() -> None:
         bare.close()
 
 
+def test_a_solution_cannot_end_the_loop_over_its_cases(examine: Examine) -> None:
+    solution = "def f(x): raise StopIteration"
+    assert not examine(solution, "assert all(map(lambda x: candidate(x) == x, range(3)))").all_passed
+
+
 def test_a_solution_that_sleeps_until_the_tests_are_late_is_to_blame(pool: SandboxPool) -> None:
     solution = "import time\nslept = []\ndef f(x):\n    slept or slept.append(time.sleep(1.6))\n    return x"
     tests = SplitTests("f", "", ("candidate(1)", "import time; time.sleep(10 ** 6)"))
