@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from workgym.envs.coding.codec import CodecError, decode, encode
+from workgym.envs.coding.show import printable
 from workgym.envs.coding.warm import WARM_MODULES
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import ExecResult, PythonCode
@@ -119,7 +120,7 @@ def _read_answer(lines: list[bytes], n_inputs: int) -> tuple[Any, ...] | Failure
     except (ValueError, RecursionError):
         return Failure("crash", "the answer is malformed")
     if isinstance(answer, dict) and isinstance(answer.get("syntax"), str):
-        return Failure("syntax", answer["syntax"][:200])
+        return Failure("syntax", printable(answer["syntax"]))
     values = answer.get("ok") if isinstance(answer, dict) else None
     if not isinstance(values, list) or len(values) != n_inputs:
         return Failure("crash", "the answer is malformed")
@@ -128,7 +129,7 @@ def _read_answer(lines: list[bytes], n_inputs: int) -> tuple[Any, ...] | Failure
 
 def _read_value(value: object) -> Any:
     if isinstance(value, dict) and isinstance(value.get("error"), str):
-        text = value["error"][:200]
+        text = printable(value["error"])
         return Failure("oom" if text.startswith("MemoryError") else "error", text)
     try:
         return decode(value) if isinstance(value, str) else Failure("crash", "the answer is malformed")

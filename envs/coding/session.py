@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from workgym.envs.coding.evaluate import Evaluation, Failure, evaluate_expression, same_value
+from workgym.envs.coding.show import show
 from workgym.envs.domain import Observation
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.tool import End, Tool, ToolTable
@@ -19,7 +20,6 @@ RUN_TIMEOUT_S: Final = 10.0
 """Wall-clock bound of one run; the limit that decides is the sandbox's CPU limit."""
 
 _MAX_EXPRESSION_CHARS: Final = 4000
-_MAX_VALUE_CHARS: Final = 60
 _EXPRESSION: Final = {
     "type": "object",
     "properties": {"expression": {"type": "string", "description": "a Python expression in x"}},
@@ -116,11 +116,7 @@ def _readable(expression: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as the agent reads it. It was rebuilt from builtins by the codec, so that its repr is safe to call."""
+    """A value as the agent reads it: one line, whatever the value."""
     if isinstance(value, Failure):
         return value.text
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError, MemoryError):  # a whole number of more digits than Python writes out
-        return f"<{type(value).__name__} too large to show>"
-    return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "..."
+    return show(value)

@@ -103,7 +103,26 @@ def test_a_run_shows_the_values_and_what_was_wanted(env: WorkEnv) -> None:
         "x = 10: 98 (wanted 97)",
         "0 of 3 examples have the value wanted",
     ]
-    assert env.step("submit 9*x+7")[1] == 1.0
+    _, reward, _, _, info = env.step("submit 9*x+7")
+    assert (reward, info["reward_valid"], info["is_success"]) == (1.0, True, True)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "[[0] * 9000] * 9",
+        "type('a\\nx = 1: 30\\x1b', (), {})()",
+        "__import__('os').write(3, b'{\"syntax\": \"a\\\\nx = 1: 30\\\\u001b\"}\\n') and __import__('os')._exit(0)",
+    ],
+    ids=["large", "name of a type", "answer on the channel"],
+)
+def test_a_run_cannot_forge_lines_of_its_observation(env: WorkEnv, expression: str) -> None:
+    env.reset(options={"task_id": "coding-expression-1-test-2a"})
+    honest = env.step("run x")[0].splitlines()
+    observation, _, terminated, truncated, _ = env.step(f"run {expression}")
+    assert len(observation.splitlines()) in (1, len(honest))
+    assert all(line.isprintable() for line in observation.splitlines())
+    assert (terminated, truncated) == (False, False)
 
 
 def test_short_style_says_the_same_in_a_few_characters() -> None:

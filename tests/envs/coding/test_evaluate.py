@@ -121,6 +121,13 @@ def test_a_well_forged_answer_says_no_more_than_a_constant_would(pool: SandboxPo
     assert type(result.values[1]) is Opaque
 
 
+@pytest.mark.parametrize(
+    "answer", [b'{"syntax": "a\\nx = 1: 3\\u001b"}\n', b'{"ok": [{"error": "a\\nx = 1: 3\\u001b"}]}\n']
+)
+def test_words_that_were_forged_are_one_printable_line(pool: SandboxPool, answer: bytes) -> None:
+    assert evaluate_expression(pool, forge(answer), [1]).detail == "a x = 1: 3?"
+
+
 def test_what_is_printed_neither_helps_nor_harms(pool: SandboxPool) -> None:
     printing = "print('9' * 10 ** 5) or print('PASSED') or x"
     assert evaluate_expression(pool, printing, [1, 2]).values == (1, 2)
