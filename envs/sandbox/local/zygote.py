@@ -225,12 +225,14 @@ class _Zygote:
             os.write(run.line, message)
 
     def _cpu_seconds(self, run: _Run) -> float:
-        """CPU of the first process, to the nanosecond, and of its descendants, to the tick."""
+        """CPU of the first process, to the nanosecond, and of its descendants, dead ones too, to the tick."""
         try:
             total = time.clock_gettime((~run.pid << 3) | 2)
         except OSError:
             return 0.0
-        for pid in _descendants(run.pid)[1:]:
+        first, *others = _descendants(run.pid)
+        total += _ticks(first, own=False) * _TICK_S
+        for pid in others:
             total += _ticks(pid) * _TICK_S
         return total
 
@@ -249,10 +251,11 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-def _ticks(pid: int) -> int:
+def _ticks(pid: int, *, own: bool = True) -> int:
+    """CPU of a process and of the children it waited for, or of those alone."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
     except OSError:
         return 0
-    return sum(map(int, fields[11:15]))
+    return sum(map(int, fields[11 if own else 13 : 15]))

@@ -26,6 +26,16 @@ while True:
         os._exit(0)
     time.sleep(0.3)
 """
+BURN_IN_CHILDREN_ONE_BY_ONE = """
+import os, time
+while True:
+    if os.fork() == 0:
+        end = time.process_time() + 0.1
+        while time.process_time() < end:
+            pass
+        os._exit(0)
+    os.wait()
+"""
 
 
 def said(box: Sandbox, source: str) -> str:
@@ -55,6 +65,12 @@ def test_a_flood_of_the_channel_is_cut_whether_or_not_there_was_input(box: Sandb
 
 def test_the_cpu_of_children_that_nobody_waits_for_counts(box: Sandbox) -> None:
     result = box.exec(PythonCode(BURN_IN_CHILDREN), timeout_s=60)
+    assert result.status == "timeout_cpu"
+    assert box.spec.cpu_s <= result.cpu_s < 3 * box.spec.cpu_s + 1
+
+
+def test_the_cpu_of_children_that_were_waited_for_counts_while_the_program_lives(box: Sandbox) -> None:
+    result = box.exec(PythonCode(BURN_IN_CHILDREN_ONE_BY_ONE), timeout_s=60)
     assert result.status == "timeout_cpu"
     assert box.spec.cpu_s <= result.cpu_s < 3 * box.spec.cpu_s + 1
 
