@@ -244,7 +244,12 @@ def test_a_damaged_run_is_refused_in_one_line_that_names_the_file(
 @pytest.mark.xdist_group("quickstart")
 def test_a_run_that_is_stopped_by_hand_says_how_to_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "stopped"
-    process = subprocess.Popen(begin(folder, n_demonstrations=2000), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        begin(folder, n_demonstrations=2000),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
+    )
     archive = folder / "archive" / FRAMES
     while process.poll() is None and not (archive.exists() and archive.stat().st_size):
         with contextlib.suppress(subprocess.TimeoutExpired):
