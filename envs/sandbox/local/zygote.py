@@ -131,7 +131,6 @@ class _Zygote:
         if limits.loopback:
             self._namespaces |= kernel.CLONE_NEWNET
         self._admin = bool(users)
-        self._null = os.open("/dev/null", os.O_RDONLY)
         self._buffer = bytearray(_LARGEST_MESSAGE)
         self._ends: dict[int, _Run] = {}  # by pidfd
         self._lines: dict[int, _Run] = {}  # by line
@@ -162,9 +161,13 @@ class _Zygote:
         files = [number for _, _, data in ancillary for number in memoryview(data).cast("i")]
         line, stdout, stderr, *rest = files
         flags = self._buffer[0]
-        stdin = rest.pop(0) if flags & FLAG_STDIN else self._null
         user = self._users.pop() if self._admin else None
         try:
+            if flags & FLAG_STDIN:
+                stdin = rest.pop(0)
+            else:  # one of its own: an open file has flags that the next program to hold it would find
+                stdin = os.open("/dev/null", os.O_RDONLY)
+                files.append(stdin)
             pid, pidfd = kernel.clone(self._namespaces)
         except OSError as error:
             os.write(line, f"E{type(error).__name__}: {error}".encode())

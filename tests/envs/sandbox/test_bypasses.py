@@ -93,6 +93,15 @@ def test_a_socket_gets_no_name_by_which_another_run_could_find_it(box: Sandbox, 
     assert "Operation not permitted" in said(box, source)
 
 
+def test_nothing_is_left_for_the_next_run_on_an_empty_stdin(box: Sandbox) -> None:
+    source = (
+        "import fcntl, os\nF_SETSIG, F_GETSIG = 10, 11\n"
+        "print(fcntl.fcntl(0, F_GETSIG), fcntl.fcntl(0, fcntl.F_GETFL) & (os.O_NONBLOCK | os.O_APPEND))\n"
+        "fcntl.fcntl(0, F_SETSIG, 42)\nfcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)"
+    )
+    assert [said(box, source) for _ in range(2)] == ["0 0\n", "0 0\n"]
+
+
 @pytest.mark.parametrize("name", ["vmsplice", "splice", "tee"])
 def test_no_memory_is_parked_in_pipes(box: Sandbox, name: str) -> None:
     numbers = {
