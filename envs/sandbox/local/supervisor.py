@@ -127,8 +127,17 @@ class Zygote:
             python = getattr(sys, "_base_executable", None) or sys.executable
             command = [python, *_FLAGS, "-c", _BOOTSTRAP]
             environ = _ENVIRON | {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-            # A session of its own: a Ctrl-C at the terminal is not meant for it.
-            self.pid = os.posix_spawn(python, command, environ, file_actions=actions, setsid=True, setsigmask=())
+            # A session of its own: a Ctrl-C at the terminal is not meant for it. And SIGCHLD as it was born: whoever
+            # ignores it cannot wait for its children, and no child may change that again.
+            self.pid = os.posix_spawn(
+                python,
+                command,
+                environ,
+                file_actions=actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=(signal.SIGCHLD,),
+            )
         self._pidfd = os.pidfd_open(self.pid)
         os.set_blocking(self._errors, False)
 

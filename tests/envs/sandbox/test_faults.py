@@ -288,6 +288,15 @@ def test_an_interrupted_wait_kills_the_program(fresh: LocalPool, all_gone: Calla
         signal.signal(signal.SIGUSR1, old)
 
 
+def test_an_owner_that_ignores_its_children_still_learns_how_they_end(open_local: Open) -> None:
+    old = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with open_local(SandboxSpec()).lease() as box:
+            assert box.exec(PythonCode("raise SystemExit(3)"), timeout_s=LONG_S).exit_code == 3
+    finally:
+        signal.signal(signal.SIGCHLD, old)
+
+
 def test_a_run_that_cannot_be_set_up_is_a_sandbox_error(open_local: Open) -> None:
     pool = open_local(SandboxSpec(n_inodes=10**30))
     with pool.lease() as box:
