@@ -35,7 +35,6 @@ _MAX_SAME_HASH: Final = 64
 _SMALL_INT: Final = 2**63
 _HEX_INT: Final = re.compile(r"-?[0-9a-f]+")
 _HEX_FLOAT: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf|nan|-?0x0\.0p\+0")
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_]")
 _HEX_BYTES: Final = re.compile(r"(?:[0-9a-f]{2})*")
 
 # Read from `type` itself: a metaclass may define its own `__name__` and `__module__`.
@@ -63,8 +62,7 @@ class Opaque:
     """Stands for an object that did not travel. It equals nothing, not even itself, and is neither true nor false.
 
     Attributes:
-        type_name: the name of the object's type, as its process gave it: for people, never for decisions. From a
-            decoder it has at most 60 characters, all plain letters, digits or underscores.
+        type_name: what its process called its type, at most 60 letters, digits and underscores: never decide by it.
     """
 
     __slots__ = ("type_name",)
@@ -340,7 +338,7 @@ _SCALAR_READERS: Final[dict[str, tuple[int, Callable[..., Any]]]] = {
     "c": (2, lambda real, imaginary: complex(_read_float(real), _read_float(imaginary))),
     "b": (1, _read_bytes),
     "u": (1, _read_text),
-    "o": (1, lambda name: Opaque(_NOT_IN_NAMES.sub("", name[:200])[:60] or "object")),
+    "o": (1, lambda name: Opaque(re.sub("[^A-Za-z0-9_]", "", name[:200])[:60] or "object")),
 }
 
 _BUILDERS: Final[dict[str, Callable[[list[Any]], Any]]] = {
