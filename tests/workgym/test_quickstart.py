@@ -196,6 +196,17 @@ def test_twenty_kills_at_random_points_change_nothing(whole: Path, tmp_path: Pat
 
 
 @pytest.mark.xdist_group("quickstart")
+def test_a_run_needs_no_home_and_leaves_nothing_in_tmp(tmp_path: Path) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    environ = {name: value for name, value in os.environ.items() if name != "TORCHINDUCTOR_CACHE_DIR"}
+    environ |= {"HOME": "/proc/nowhere", "TMPDIR": str(scratch)}
+    done = subprocess.run(begin(tmp_path / "run"), capture_output=True, text=True, timeout=300, env=environ)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert not [path.name for path in scratch.iterdir() if "torch" in path.name]
+
+
+@pytest.mark.xdist_group("quickstart")
 def test_a_run_that_is_over_is_only_reported_again(whole: Path) -> None:
     before = weights(whole), episodes(whole)
     assert "hold the result" in finish(command("--resume", str(whole)))

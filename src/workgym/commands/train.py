@@ -38,9 +38,6 @@ def train(
     # Threads that spin while they wait take the CPU that the sandboxes need. Read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    # torch makes this folder at the first optimizer step, in /tmp where it is not told otherwise.
-    cache = Path(os.environ.get("WORKGYM_CACHE") or Path.home() / ".cache" / "workgym")
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache / "torch"))
     if resume is not None:
         if recipe or config or set_ or seed is not None or out:
             raise ValueError("--resume goes on with a run as it was begun: give no recipe and no settings beside it")
@@ -65,6 +62,9 @@ def train(
 
 def _run(recipe: Recipe, config: object, folder: Path) -> None:
     """Run, and say how to go on where somebody stops it."""
+    # torch makes this folder at the first optimizer step, in /tmp where it is not told otherwise. The run's own folder
+    # is the one place that is known to be writable.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(folder.absolute() / "torch"))
     try:
         recipe.run(config, folder)
     except KeyboardInterrupt:
