@@ -9,29 +9,26 @@ tests' child reports under a nonce; exit codes and printed text count for nothin
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from workgym.envs.coding.lines import Child, running
+from workgym.envs.coding.show import printable
 from workgym.envs.coding.warm import WARM_MODULES
-from workgym.envs.sandbox.protocol import Process, SandboxPool
-from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
+from workgym.envs.sandbox.protocol import SandboxPool
+from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError, VerifierError
 from workgym.tasks.task import Task
 
-__all__ = ["SPLIT_SANDBOX", "SplitTests", "TestReport", "humaneval_tests", "run_split_tests"]
+__all__ = ["MAX_ANSWERS_BYTES", "SPLIT_SANDBOX", "SplitTests", "TestReport", "humaneval_tests", "run_split_tests"]
 
 SPLIT_SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=512, cpu_s=10.0, output_kb=16 * 1024)
 """What a solution, and what its tests, may use: room for the codec's largest message on the channel."""
 
 _SOLUTION: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_solution()\n")
 _TESTS: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_tests()\n")
-
-_GRACE_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +81,10 @@ _SHARE: Final = 0.5
 """Of the time, to wait for the solution in all: one that sleeps cannot make the tests late and be excused."""
 
 
+MAX_ANSWERS_BYTES: Final = 16 * 2**20
+"""Length of all answers of one solution: each costs the tests' process time to read."""
+
+
 class _Ended(Exception):
     """The solution's process cannot answer any more."""
 
@@ -124,11 +125,11 @@ def run_split_tests(
         VerifierError: the tests' process broke its own rules.
     """
     deadline = time.monotonic() + timeout_s
-    children: list[_Child] = []
+    children: list[Child] = []
     try:
-        with _running(pool, _SOLUTION, children, timeout_s * _SHARE) as callee:
+        with running(pool, _SOLUTION, children, timeout_s * _SHARE) as callee:
             _load(callee, solution, tests, deadline)
-            with _running(test_pool or pool, _TESTS, children) as caller:
+            with running(test_pool or pool, _TESTS, children) as caller:
                 outcomes = _run_tests(callee, caller, tests, deadline)
     except _Ended as end:
         return TestReport(0, len(tests.tests), end.label, end.detail, cpu_s=_cpu_s(children))
@@ -138,69 +139,11 @@ def run_split_tests(
     return TestReport(passed, len(outcomes), label, detail, outcomes, _cpu_s(children))
 
 
-class _Child:
-    """A process with which lines are exchanged until a deadline.
-
-    Args:
-        process: that runs.
-        patience_s: seconds for which it is waited for, over all its lines.
-    """
-
-    def __init__(self, process: Process, patience_s: float) -> None:
-        self._process = process
-        self._patience_s = patience_s
-        self._result: ExecResult | None = None
-
-    def send(self, line: bytes) -> None:
-        """Send a line; one that cannot be delivered shows when the answer is missing."""
-        try:
-            self._process.send(line + b"\n")
-        except BrokenPipeError:
-            return
-
-    def receive(self, deadline: float) -> bytes | None:
-        """The next line; None if the process has ended, or the deadline or our patience has."""
-        began = time.monotonic()
-        line = self._process.receive(max(0.0, min(deadline - began, self._patience_s)))
-        self._patience_s -= time.monotonic() - began
-        return line
-
-    def is_late(self, deadline: float) -> bool:
-        """Whether the deadline or our patience has passed."""
-        return self._patience_s <= 0 or time.monotonic() >= deadline
-
-    def finish(self) -> ExecResult:
-        """Close its stdin, let it end, and say what became of it."""
-        if self._result is None:
-            self._result = self._process.wait(_GRACE_S)
-        return self._result
-
-    def kill(self) -> ExecResult:
-        """Kill it unless it has ended by itself, and say what became of it."""
-        if self._result is None:
-            self._process.kill()
-        return self.finish()
-
-
-@contextmanager
-def _running(
-    pool: SandboxPool, driver: PythonCode, children: list[_Child], patience_s: float = math.inf
-) -> Iterator[_Child]:
-    """A child in a sandbox of its own, noted in `children`; it is dead when the `with` ends."""
-    with pool.lease() as box:
-        child = _Child(box.start(driver, channel=True), patience_s)
-        children.append(child)
-        try:
-            yield child
-        finally:
-            child.kill()
-
-
-def _cpu_s(children: list[_Child]) -> float:
+def _cpu_s(children: list[Child]) -> float:
     return sum(child.finish().cpu_s for child in children)
 
 
-def _load(callee: _Child, solution: str, tests: SplitTests, deadline: float) -> None:
+def _load(callee: Child, solution: str, tests: SplitTests, deadline: float) -> None:
     """Have the solution loaded.
 
     Raises:
@@ -225,17 +168,19 @@ def _load(callee: _Child, solution: str, tests: SplitTests, deadline: float) -> 
         return
     failed = answer.get("failed") if isinstance(answer, dict) else None
     if failed in ("syntax", "error", "missing"):
-        raise _Ended(failed, str(answer.get("text", ""))[:200])
+        raise _Ended(failed, printable(str(answer.get("text", ""))))
     raise _Ended("crash", "the answer is malformed")
 
 
-def _answer(callee: _Child, deadline: float) -> bytes:
+def _answer(callee: Child, deadline: float) -> bytes:
     """The next line of the solution's process.
 
     Raises:
         _Ended: there is none.
     """
     line = callee.receive(deadline)
+    if callee.n_bytes > MAX_ANSWERS_BYTES:
+        raise _Ended("output", "its answers are too long in all")
     if line is not None:
         return line
     if callee.is_late(deadline):
@@ -256,7 +201,7 @@ _ENDS: Final = {
 }
 
 
-def _run_tests(callee: _Child, caller: _Child, tests: SplitTests, deadline: float) -> tuple[str, ...]:
+def _run_tests(callee: Child, caller: Child, tests: SplitTests, deadline: float) -> tuple[str, ...]:
     """Carry calls and answers between the two until the tests are done.
 
     Returns:
@@ -276,11 +221,11 @@ def _run_tests(callee: _Child, caller: _Child, tests: SplitTests, deadline: floa
     }
     caller.send(json.dumps(request).encode())
     outcomes: list[str] = []
-    kind, value = _report(caller, nonce, deadline)
+    kind, value = _report(callee, caller, nonce, deadline)
     if kind != "begun":
         raise VerifierError(f"the tests of {tests.entry_point!r} began with {kind!r}")
     while True:
-        kind, value = _report(caller, nonce, deadline)
+        kind, value = _report(callee, caller, nonce, deadline)
         if kind == "call" and isinstance(value, str):
             callee.send(value.encode())
             caller.send(_answer(callee, deadline))
@@ -295,11 +240,18 @@ def _run_tests(callee: _Child, caller: _Child, tests: SplitTests, deadline: floa
     return tuple(outcomes)
 
 
-def _report(caller: _Child, nonce: str, deadline: float) -> tuple[str, Any]:
-    """The next report of the tests' process: its kind and its value."""
+def _report(callee: Child, caller: Child, nonce: str, deadline: float) -> tuple[str, Any]:
+    """The next report of the tests' process: its kind and its value.
+
+    Raises:
+        _Ended: there is none, and the solution is to blame.
+        SandboxError, VerifierError: there is none, and the solution is not to blame.
+    """
     line = caller.receive(deadline)
     if line is None:
         if caller.is_late(deadline):
+            if _spent_s(callee, caller) >= _lost_s(caller):
+                raise _Ended("timeout", "it, and the tests on its answers, take too long")
             raise SandboxError("the tests did not come to their end before the deadline; is the machine overloaded?")
         result = caller.finish()
         if result.status in ("timeout_cpu", "oom", "output_limit"):
@@ -313,6 +265,16 @@ def _report(caller: _Child, nonce: str, deadline: float) -> tuple[str, Any]:
     if not isinstance(report, list) or len(report) != 3 or report[0] != nonce or not isinstance(report[1], str):
         raise VerifierError("a line on the channel of the tests' process is not its driver's")
     return report[1], report[2]
+
+
+def _spent_s(callee: Child, caller: Child) -> float:
+    """Seconds that are on the solution's account: what it slept, computed, and made the tests compute."""
+    return max(callee.waited_s, callee.kill().cpu_s) + caller.kill().cpu_s
+
+
+def _lost_s(caller: Child) -> float:
+    """Seconds for which the tests were waited for while they did not compute: the machine was busy, or they slept."""
+    return caller.waited_s - caller.kill().cpu_s
 
 
 def _parse(line: bytes) -> Any:

@@ -252,8 +252,11 @@ def test_a_pool_without_the_drivers_is_an_infrastructure_failure() -> None:
         bare.close()
 
 
-def test_a_solution_cannot_end_the_loop_over_its_cases(examine: Examine) -> None:
-    solution = "def f(x): raise StopIteration"
+@pytest.mark.parametrize(
+    "name", ["StopIteration", "StopAsyncIteration", "GeneratorExit", "SystemExit", "KeyboardInterrupt", "BaseException"]
+)
+def test_a_solution_cannot_end_the_loop_over_its_cases(examine: Examine, name: str) -> None:
+    solution = f"def f(x): raise {name}"
     assert not examine(solution, "assert all(map(lambda x: candidate(x) == x, range(3)))").all_passed
 
 
@@ -262,6 +265,33 @@ def test_a_solution_that_sleeps_until_the_tests_are_late_is_to_blame(pool: Sandb
     tests = SplitTests("f", "", ("candidate(1)", "import time; time.sleep(10 ** 6)"))
     report = run_split_tests(pool, solution, tests, timeout_s=3.0)
     assert (report.passed, report.label) == (0, "timeout")
+
+
+@pytest.mark.parametrize("slept_s", [0.0, 0.6, 1.2])
+def test_a_solution_whose_answers_make_the_tests_late_is_to_blame(pool: SandboxPool, slept_s: float) -> None:
+    """Each answer takes the tests' process long to read, so that the deadline passes there."""
+    solution = f"""
+import os, time
+line = b'{{"value": "[\\\\"l\\\\"' + b',[\\\\"t\\\\"]' * 170_000 + b']"}}\\n'
+slept = []
+def f(x):
+    slept or slept.append(time.sleep({slept_s}))
+    os.write(3, line)
+"""
+    tests = SplitTests("f", "", ("candidate(1)\nwhile True: pass",))
+    report = run_split_tests(pool, solution, tests, timeout_s=2.5)
+    assert (report.passed, report.label) == (0, "timeout")
+
+
+def test_answers_that_are_too_long_in_all_are_refused(pool: SandboxPool) -> None:
+    roomy = open_pool("local", replace(SPLIT_SANDBOX, output_kb=64 * 1024))
+    try:
+        tests = SplitTests("f", "", ("for n in range(8): candidate(4_000_000)",))
+        report = run_split_tests(roomy, "def f(n): return 'x' * n", tests, test_pool=pool)
+    finally:
+        roomy.close()
+    assert (report.passed, report.label) == (0, "output")
+    assert "too long in all" in report.detail
 
 
 def test_tests_that_stall_are_an_infrastructure_failure(pool: SandboxPool) -> None:
