@@ -35,6 +35,8 @@ def choose_task(
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(unknown_name("reset option", name, _OPTIONS))
+    if "task" in options and "task_id" in options:
+        raise ValueError("the reset options 'task' and 'task_id' both name a task: give one of them")
     if "task" in options:
         task = options["task"]
         if not isinstance(task, Task):

@@ -5,39 +5,30 @@ It owns budgets, faults and the verdict; the episode owns turns and what was sai
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import gymnasium as gym
 
 from workgym.envs.choice import choose_task, known_level, known_split
 from workgym.envs.domain import Domain, Observation
-from workgym.envs.episode import Episode, EpisodeSnapshot
+from workgym.envs.episode import EnvSnapshot, Episode
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.spaces import ActionSpace
 from workgym.envs.tool import ToolTable
 from workgym.envs.verify import Attempt, HasAttempt, Verdict, check_layers, judge
 from workgym.envs.view import CHARS_PER_TOKEN, View
-from workgym.tasks.errors import TaskError
+from workgym.tasks.errors import IsolationUnavailable, TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.task import Task
 
-__all__ = ["EnvSnapshot", "WorkEnv"]
+__all__ = ["WorkEnv"]
 
 _log = logging.getLogger(__name__)
 _OUTSIDE_BUDGETS: Final = ("turns", "tokens", "wall")
 _MAX_ACTION_CHARS: Final = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class EnvSnapshot:
-    """An environment as it stood: its episode, and its generator of tasks."""
-
-    episode: EpisodeSnapshot
-    generator: Mapping[str, Any]
 
 
 class WorkEnv(gym.Env[Any, Any]):
@@ -125,7 +116,7 @@ class WorkEnv(gym.Env[Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no episode is running.
-            SandboxError: infrastructure failed, and the environment is strict.
+            SandboxError: infrastructure failed, and the environment is strict or isolation is gone for good.
         """
         episode = self._running_episode()
         try:
@@ -150,7 +141,7 @@ class WorkEnv(gym.Env[Any, Any]):
         Raises:
             ValueError: the reason is another.
             gymnasium.error.ResetNeeded: no episode is running.
-            SandboxError: infrastructure failed, and the environment is strict.
+            SandboxError: infrastructure failed, and the environment is strict or isolation is gone for good.
         """
         if reason not in _OUTSIDE_BUDGETS:
             raise ValueError(unknown_name("reason", reason, _OUTSIDE_BUDGETS))
@@ -254,7 +245,12 @@ class WorkEnv(gym.Env[Any, Any]):
         Raises:
             SandboxError: the domain cannot copy its state, and replaying the actions gave other observations.
         """
-        self._open(snapshot.episode.task).restore(snapshot.episode)
+        episode = self._open(snapshot.episode.task)
+        try:
+            episode.restore(snapshot.episode)
+        except BaseException:  # a world that is half restored is nobody's
+            self._stop()
+            raise
         self.np_random.bit_generator.state = dict(snapshot.generator)
 
     def fork(self, n: int) -> list[WorkEnv]:
@@ -265,19 +261,22 @@ class WorkEnv(gym.Env[Any, Any]):
             SandboxError: as `restore`.
         """
         snapshot = self.snapshot()
-        copies = []
-        for _ in range(n):
-            copy = WorkEnv(
-                self.domain,
-                level=self.level,
-                split=self.split,
-                strict=self.strict,
-                max_observation_tokens=self.view.max_chars // CHARS_PER_TOKEN,
-                render_mode=self.render_mode,
-            )
-            copy.spec = self.spec
-            copy.restore(snapshot)
-            copies.append(copy)
+        with contextlib.ExitStack() as stack:
+            copies: list[WorkEnv] = []
+            for _ in range(n):
+                copy = WorkEnv(
+                    self.domain,
+                    level=self.level,
+                    split=self.split,
+                    strict=self.strict,
+                    max_observation_tokens=self.view.max_chars // CHARS_PER_TOKEN,
+                    render_mode=self.render_mode,
+                )
+                stack.callback(copy.close)
+                copy.spec = self.spec
+                copy.restore(snapshot)
+                copies.append(copy)
+            stack.pop_all()  # all of them stand: none is closed
         return copies
 
     # ----------------------------------------------------------------- the inside
@@ -294,6 +293,8 @@ class WorkEnv(gym.Env[Any, Any]):
         return self._pools
 
     def _open(self, task: Task) -> Episode:
+        if task.domain != self.domain.name:
+            raise TaskError(f"task {task.id!r} is of domain {task.domain!r}; this is domain {self.domain.name!r}")
         self._stop()
         self._episode = None
         self._verdict = self._attempt = None
@@ -339,8 +340,8 @@ class WorkEnv(gym.Env[Any, Any]):
             self._stop()
         except Exception as closing:  # noqa: BLE001 - the first failure is the one to report
             _log.warning("closing the session of task %s failed too: %s", episode.task.id, closing)
-        if self.strict:
-            raise error
+        if self.strict or isinstance(error, IsolationUnavailable):
+            raise error  # without isolation no later episode can run either: the run stops
         _log.warning("infrastructure failed in task %s: %s: %s", episode.task.id, type(error).__name__, error)
         self._verdict = Verdict.invalid()
         episode.info |= {"end_reason": "infrastructure", "error": f"{type(error).__name__}: {error}"}

@@ -13,7 +13,7 @@ from workgym.envs.view import View
 from workgym.tasks.errors import ActionError, SandboxError
 from workgym.tasks.task import Task
 
-__all__ = ["Episode", "EpisodeSnapshot"]
+__all__ = ["EnvSnapshot", "Episode", "EpisodeSnapshot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,14 @@ class EpisodeSnapshot:
     transcript: tuple[tuple[Any, str], ...]
     info: Mapping[str, Any]
     session: object
+
+
+@dataclass(frozen=True, slots=True)
+class EnvSnapshot:
+    """An environment as it stood: its episode, and its generator of tasks."""
+
+    episode: EpisodeSnapshot
+    generator: Mapping[str, Any]
 
 
 class Episode:

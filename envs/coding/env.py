@@ -17,7 +17,7 @@ from workgym.envs.sandbox.pools import BACKENDS, acquire_pools
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.coding.source import FAMILIES, CodingTasks
-from workgym.tasks.errors import SandboxError
+from workgym.tasks.errors import SandboxError, TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.task import Task
 
@@ -64,7 +64,7 @@ def make(
         name="coding",
         version=VERSION,
         source=CodingTasks(family, style),
-        open_session=partial(_open_session, style == "short"),
+        open_session=partial(_open_session, family, style == "short"),
         examine=examine_code,
         layers=LAYERS,
         open_pools=partial(acquire_pools, sandbox, SANDBOX, SANDBOX),
@@ -82,7 +82,9 @@ def make(
     )
 
 
-def _open_session(brief: bool, task: Task, pools: Pools | None) -> ExpressionSession:
+def _open_session(family: str, brief: bool, task: Task, pools: Pools | None) -> ExpressionSession:
+    if task.family != family:
+        raise TaskError(f"task {task.id!r} is of family {task.family!r}; this environment plays {family!r}")
     if pools is None:
         raise SandboxError("the coding domain runs code in a sandbox and was given none")
     return ExpressionSession(task, pools.agent, brief=brief)

@@ -97,6 +97,8 @@ def _level_5(rng: np.random.Generator) -> Expression:
     a, c = (int(value) for value in rng.choice(np.arange(1, 10), 2, replace=False))
     b, d = (int(value) for value in rng.integers(0, 10, 2))
     t = int(rng.integers(-5, 11))
+    if any(a * x + b == c * x + d for x in (t - 1, t)):
+        return _level_5(rng)  # the lines meet at the border: with another t the same function would have another text
     text = f"{a}*x+{b} if x<{t} else {c}*x+{d}"
     below = sorted(set(_some(rng, range(t - 10, t - 1), 2)) | {t - 1})
     above = sorted({t} | set(_some(rng, range(t + 1, t + 10), 2)))

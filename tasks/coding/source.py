@@ -17,7 +17,7 @@ __all__ = ["FAMILIES", "CodingTasks"]
 
 FAMILIES: Final = ("expression",)
 
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _BUDGET: Final = Budget(turns=4, tokens=1024, wall_s=120.0)
 _TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>[0-9])-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")
 _PROMPT: Final = (

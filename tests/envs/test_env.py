@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from workgym.envs.env import WorkEnv
-from workgym.tasks.errors import SandboxError, TaskError
+from workgym.tasks.errors import IsolationUnavailable, SandboxError, TaskError
 from workgym.tasks.task import Task
 
 
@@ -215,6 +215,7 @@ def test_every_way_to_end_closes_the_session(env: WorkEnv) -> None:
     [
         ({"taskid": "x"}, "unknown reset option 'taskid'. Did you mean 'task_id'"),
         ({"task": "x"}, "must be a Task"),
+        ({"task": Task("x", "", "", 1, "train", ""), "task_id": "x"}, "give one of them"),
         ({"level": 7}, "unknown level 7"),
         ({"level": True}, "level must be a whole number, not True"),
         ({"level": "2"}, "level must be a whole number, not '2'"),
@@ -229,6 +230,23 @@ def test_reset_refuses_options_that_are_none(env: WorkEnv, options: dict[str, An
 def test_reset_refuses_a_task_that_is_none(env: WorkEnv) -> None:
     with pytest.raises(TaskError, match="no task 'x'"):
         env.reset(options={"task_id": "x"})
+
+
+def test_a_task_of_another_domain_is_refused(env: WorkEnv) -> None:
+    with pytest.raises(TaskError, match="is of domain 'coding'; this is domain 'counting'"):
+        env.reset(options={"task": Task("x", "coding", "expression", 1, "train", "")})
+
+
+def test_where_isolation_is_gone_for_good_the_run_stops(make_domain: Any) -> None:
+    def gone(attempt: object, task: object, pools: object) -> object:
+        raise IsolationUnavailable("no namespaces anymore")
+
+    env = WorkEnv(make_domain(examine=gone))
+    env.reset(seed=0)
+    with pytest.raises(IsolationUnavailable):
+        env.step("done")
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("done")
 
 
 def test_a_task_can_be_given_whole(env: WorkEnv) -> None:
@@ -299,45 +317,6 @@ def test_nothing_hidden_is_observed_told_or_attempted(env: WorkEnv) -> None:
     shown += [env.attempt, env.verdict, env.tools_schema(), repr(env.task), env.render()]
     assert "PLANTED-CANARY" not in repr(shown)
     assert "PLANTED-CANARY" in repr(env.task.hidden)  # the search finds it where it is
-
-
-@pytest.mark.parametrize("copies", [True, False])
-def test_forks_stand_where_the_original_stands_and_are_independent(make_domain: Any, copies: bool) -> None:
-    env = WorkEnv(make_domain(copies=copies), render_mode="ansi")
-    env.reset(seed=0, options={"task_id": "count-1-train-4"})
-    env.step('add {"by": 1}')
-    env.step("nonsense")
-    left, right = env.fork(2)
-    assert left.render() == right.render() == env.render()
-    assert left.step('add {"by": 3}')[0] == "count 4"
-    assert right.step('add {"by": 1}')[0] == "count 2"
-    assert env.step('add {"by": 0}')[0] == "count 1"
-    assert left.step("done")[1] == 1.0
-    assert left.reset()[1]["task_id"] == right.reset()[1]["task_id"]
-    for one in (env, left, right):
-        one.close()
-
-
-@pytest.mark.parametrize("copies", [True, False])
-def test_restore_goes_back(make_domain: Any, copies: bool) -> None:
-    env = WorkEnv(make_domain(copies=copies))
-    env.reset(options={"task_id": "count-1-train-4"})
-    env.step('add {"by": 1}')
-    snapshot = env.snapshot()
-    env.step('add {"by": 5}')
-    env.step("done")
-    env.restore(snapshot)
-    _, _, _, _, info = env.step('add {"by": 3}')
-    assert info["turn"] == 2
-    assert env.step("done")[1] == 1.0
-
-
-def test_a_state_that_cannot_be_copied_nor_replayed_is_refused(make_domain: Any) -> None:
-    env = WorkEnv(make_domain(copies=False, drifts=True))
-    env.reset(seed=0)
-    env.step('add {"by": 1}')
-    with pytest.raises(SandboxError, match="cannot be copied"):
-        env.fork(1)
 
 
 def test_gymnasiums_time_limit_truncates_unjudged_and_says_so(domain: Any) -> None:

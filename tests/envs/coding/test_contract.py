@@ -19,7 +19,9 @@ from gymnasium.utils.env_checker import check_env
 import workgym
 from workgym.envs.coding.policies import erring_oracle
 from workgym.envs.env import WorkEnv
+from workgym.tasks.errors import TaskError
 from workgym.tasks.source import distinct_tasks
+from workgym.tasks.task import Task
 
 
 @pytest.fixture(autouse=True)
@@ -241,6 +243,11 @@ def test_the_same_seed_and_actions_give_the_same_observations(env: WorkEnv) -> N
 def test_a_name_that_does_not_exist_answers_with_the_nearest(keywords: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         gym.make("Coding-v0", **keywords)
+
+
+def test_a_task_of_another_family_is_refused(env: WorkEnv) -> None:
+    with pytest.raises(TaskError, match="of family 'function'; this environment plays 'expression'"):
+        env.reset(options={"task": Task("x", "coding", "function", 1, "test", "")})
 
 
 @pytest.mark.parametrize("expression", ["10**5000", "[10**5000]", "(x+9)**6000", "{1: (10**5000,)}"])

@@ -56,6 +56,16 @@ def test_the_splits_share_no_function_over_10000_samples(level: int) -> None:
     assert not seen["validation"] & seen["test"]
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_functions_of_different_texts_have_different_values(level: int) -> None:
+    texts: dict[tuple[int, ...], str] = {}
+    for split in SPLITS:
+        for task in draw(level, 2000, split):
+            text = task.hidden["reference"]
+            code = compile(text, "<reference>", "eval")
+            assert texts.setdefault(tuple(eval(code, {"x": x}) for x in range(-30, 31)), text) == text
+
+
 def test_a_function_that_the_input_itself_equals_is_never_asked() -> None:
     assert draw_puzzle(Expression("1*x+0", (0, 1, 10), lambda x: x), np.random.default_rng(0)) is None
     texts = {task.hidden["reference"] for split in SPLITS for task in draw(1, 2000, split)}
