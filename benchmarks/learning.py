@@ -84,13 +84,16 @@ class LearningReport:
         return "\n".join(lines)
 
     def json(self) -> str:
-        """The report as JSON: `stages` and `settings`."""
+        """The report as JSON: `stages` and `settings`; a mean over no episode is null."""
         content = {
             "title": self.title,
-            "stages": [asdict(stage) for stage in self.stages],
+            "stages": [
+                {name: None if value != value else value for name, value in asdict(stage).items()}
+                for stage in self.stages
+            ],
             "settings": dict(self.settings),
         }
-        return json.dumps(content, indent=1) + "\n"
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
     def write(self, folder: Path) -> None:
         """Write `report.md` and `report.json`."""

@@ -87,4 +87,4 @@ def _open_writer(directory: Path, resume_step: int) -> Any:
         raise PolicyError(
             f"TensorBoard cannot be loaded ({error}): pip install 'workgym[train]', or ask for the JSON lines alone"
         ) from error
-    return SummaryWriter(str(directory), purge_step=resume_step or None)
+    return SummaryWriter(str(directory), purge_step=resume_step)

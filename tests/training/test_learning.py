@@ -24,9 +24,11 @@ from workgym.envs.domain import Domain, Observation
 from workgym.envs.env import WorkEnv
 from workgym.envs.tool import End, Tool, ToolTable
 from workgym.envs.verify import Attempt, Check, Layer
-from workgym.tasks.errors import SandboxError
+from workgym.tasks.errors import PolicyError, SandboxError
 from workgym.tasks.source import distinct_tasks, split_of
 from workgym.tasks.task import Budget, Task
+from workgym.training.batch import Batch
+from workgym.training.losses.loss import TokenLoss
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
 from workgym.training.trainer import Trainer, TrainerConfig
@@ -61,7 +63,7 @@ class FirstLetter:
 
 
 class Saying:
-    """One tool for each letter; it ends the episode. Where `fragile`, words that end in "d" lose the machine."""
+    """One tool for each letter; it ends the episode. Where `fragile`, saying "d" loses the machine."""
 
     def __init__(self, task: Task, fragile: bool = False) -> None:
         self.task, self.fragile = task, fragile
@@ -70,7 +72,7 @@ class Saying:
 
     def say(self, letter: str) -> Any:
         def call() -> End:
-            if self.fragile and self.task.id.endswith("d"):
+            if self.fragile and letter == "d":
                 raise SandboxError("the machine is gone")
             return End("submitted", letter)
 
@@ -157,6 +159,18 @@ class Learner:
         return summarize(evaluate(self.policy, rack, tasks, n_repeats=8, max_turn_tokens=2)).success
 
 
+class WatchedTrainer(Trainer):
+    """Remembers which episodes it was given."""
+
+    def __init__(self, model: Llama, config: TrainerConfig) -> None:
+        super().__init__(model, config)
+        self.trained: set[str] = set()
+
+    def step(self, batch: Batch, loss: TokenLoss) -> dict[str, float]:
+        self.trained |= set(batch.rollout_ids)
+        return super().step(batch, loss)
+
+
 @pytest.fixture
 def rack() -> Any:
     with EnvRack(lambda: WorkEnv(letters()), 64, n_threads=1) as rack:
@@ -174,10 +188,11 @@ def test_practice_raises_success_on_words_that_were_never_practiced(rack: EnvRac
 
 def test_shuffled_rewards_teach_nothing(rack: EnvRack) -> None:
     learner = Learner(lr=3e-3)
+    before, known = learner.success(rack), learner.success(rack, "train")
     learner.practice(rack, shuffle_rewards=True)
     assert any(line.get("grad_norm", 0) > 0 for line in learner.lines)  # the weights did move
-    assert learner.success(rack) < 0.5
-    assert learner.success(rack, "train") < 0.5
+    assert learner.success(rack) < before + 0.15
+    assert learner.success(rack, "train") < known + 0.15
 
 
 def test_a_learning_rate_of_0_teaches_nothing_and_moves_no_weight(rack: EnvRack) -> None:
@@ -191,14 +206,22 @@ def test_a_learning_rate_of_0_teaches_nothing_and_moves_no_weight(rack: EnvRack)
 
 def test_what_infrastructure_failed_is_counted_and_never_trained_on() -> None:
     learner = Learner(lr=3e-3)
+    learner.trainer = watched = WatchedTrainer(learner.model, TrainerConfig(lr=3e-3))
     with EnvRack(lambda: WorkEnv(letters(fragile=True)), 64, n_threads=1) as rack:
         learner.practice(rack, n_steps=5)
-    lost = [episode for episode in learner.episodes if not episode.valid]
-    assert {episode.task_id[-1] for episode in lost} == {"d"}
+    lost = {episode.rollout_id for episode in learner.episodes if not episode.valid}
     assert sum(line.get("invalid/infrastructure", 0) for line in learner.lines) == len(lost) > 0
-    assert all(episode.reward == 0 and episode.end_reason == "infrastructure" for episode in lost)
-    n_trained = sum(line.get("tokens/action", 0) for line in learner.lines)
-    assert n_trained <= sum(sum(episode.action) for episode in learner.episodes if episode.valid)
+    assert not lost & watched.trained
+    groups = [{name.rpartition("-")[0] for name in names} for names in (lost, watched.trained)]
+    assert groups[0] & groups[1]  # the rest of a group that lost a member is trained on
+
+
+@pytest.mark.parametrize("params", [SamplingParams(temperature=0.7), SamplingParams(greedy=True)])
+def test_a_policy_that_samples_otherwise_than_it_is_trained_is_refused(rack: EnvRack, params: SamplingParams) -> None:
+    learner = Learner(lr=3e-3)
+    learner.policy = ModelPolicy(learner.policy.engine, learner.policy.renderer, params)
+    with pytest.raises(PolicyError, match="make them the same"):
+        learner.practice(rack, n_steps=1)
 
 
 def test_the_engine_plays_with_the_weights_that_the_last_step_left(rack: EnvRack) -> None:

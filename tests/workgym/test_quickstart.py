@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from workgym.agents.archive import FRAMES, Archive
+from workgym.tasks.coding.source import CodingTasks
 
 SMALL = {
     "n_demonstrations": 48,
@@ -161,13 +163,15 @@ def test_a_run_leaves_everything_a_reader_looks_for(whole: Path) -> None:
 
 @pytest.mark.xdist_group("quickstart")
 def test_no_task_of_an_evaluation_is_ever_trained_on(whole: Path) -> None:
-    splits: dict[str, set[str]] = {"train": set(), "test": set()}
+    source = CodingTasks("expression", "short")
+    trained, held_out, known = set(), set(), set()
     for name, episode in episodes(whole).items():
-        if name.startswith(("demo", "rl")):
-            assert episode["split"] == "train"
-        splits[episode["split"]].add(episode["task_id"])
-    assert splits["train"]
-    assert splits["test"]
+        structure = source.load(episode["task_id"]).structure
+        kind = trained if name.startswith(("demo", "rl/")) else known if "-train/" in name else held_out
+        kind.add(structure)
+    assert not trained & held_out
+    assert len(held_out) == SMALL["n_eval"]
+    assert known & trained  # the same search finds what was trained on
 
 
 @pytest.mark.xdist_group("quickstart")
@@ -204,6 +208,22 @@ def test_a_run_needs_no_home_and_leaves_nothing_in_tmp(tmp_path: Path) -> None:
     done = subprocess.run(begin(tmp_path / "run"), capture_output=True, text=True, timeout=300, env=environ)
     assert done.returncode == 0, done.stderr[-3000:]
     assert not [path.name for path in scratch.iterdir() if "torch" in path.name]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.xdist_group("quickstart")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_reinforcement_beats_imitation_on_functions_that_neither_has_seen(tmp_path: Path, seed: int) -> None:
+    began = time.monotonic()
+    finish(command("quickstart", "--seed", str(seed), "--out", str(tmp_path / "run")), timeout_s=900)
+    took_s = time.monotonic() - began
+    before, imitated, practiced = json.loads((tmp_path / "run" / "report.json").read_text())["stages"]
+    assert before["high"] < imitated["low"]
+    assert imitated["high"] < practiced["low"]
+    assert practiced["n"] == 256
+    assert practiced["n_invalid"] == 0
+    assert took_s < 360
 
 
 @pytest.mark.xdist_group("quickstart")

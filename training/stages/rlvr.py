@@ -19,6 +19,7 @@ from workgym.agents.play import play
 from workgym.agents.policies.model import ModelPolicy
 from workgym.agents.rack import EnvRack, Seat
 from workgym.agents.trajectory import Trajectory
+from workgym.tasks.errors import PolicyError
 from workgym.tasks.source import TaskSource
 from workgym.training.advantage import GroupAdvantages, group_advantages
 from workgym.training.batch import episode_batch
@@ -78,9 +79,11 @@ def rlvr(
         after_step: called with the number of the step and its metrics.
 
     Raises:
-        PolicyError: a number of the step is not finite; the weights are as before it.
+        PolicyError: policy and trainer do not divide logits by the same temperature, or a number of a step is not
+            finite; the weights are as before it.
         SandboxError: the environments cannot run on this machine.
     """
+    _check_sampling(trainer, policy)
     loss = make_policy_loss(plan.clip_low, plan.clip_high)
     for step in range(start, plan.n_steps):
         began_s = time.perf_counter()
@@ -94,6 +97,14 @@ def rlvr(
             policy.engine.publish(trainer.model.state_dict(), trainer.n_steps)
         metrics |= {"time/generate": played_s - began_s, "time/train": time.perf_counter() - played_s}
         after_step(step, metrics)
+
+
+def _check_sampling(trainer: Trainer, policy: ModelPolicy) -> None:
+    """The trainer must see the distribution that is sampled from, or the ratios mean nothing."""
+    sampled, trained = policy.params, trainer.config.temperature
+    if sampled.greedy or sampled.temperature != trained:
+        how = "greedily" if sampled.greedy else f"at temperature {sampled.temperature}"
+        raise PolicyError(f"the policy plays {how} and the trainer trains at temperature {trained}: make them the same")
 
 
 def _seats(source: TaskSource, plan: RlvrPlan, step: int) -> list[Seat]:
@@ -111,7 +122,8 @@ def _compare(episodes: Sequence[Trajectory], plan: RlvrPlan, step: int) -> Group
     """Each episode against the others of its task; where infrastructure failed, an episode leaves its group."""
     rewards = np.array([episode.reward for episode in episodes])
     if plan.shuffle_rewards:
-        rewards = np.random.default_rng([plan.seed, step, 1]).permutation(rewards)
+        valid = [i for i, episode in enumerate(episodes) if episode.valid]
+        rewards[valid] = np.random.default_rng([plan.seed, step, 1]).permutation(rewards[valid])
     return group_advantages(
         rewards.tolist(),
         [episode.valid for episode in episodes],

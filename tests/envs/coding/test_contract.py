@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -198,17 +199,22 @@ def test_an_answer_is_judged_by_value_not_by_type_or_text(env: WorkEnv) -> None:
 
 
 def test_nothing_hidden_reaches_the_agent(env: WorkEnv) -> None:
-    """Hidden values are numbers: search for the reference and for the whole list of cases."""
+    """Search for the reference, for the first cases, and for a canary that was planted beside them."""
+    hunt = "[text for text in __import__('gc').get_objects() if type(text) is str and 'PLANTED-' 'CANARY' in text]"
     for seed in range(5):
-        shown: list[object] = list(env.reset(seed=seed))
+        task = env.domain.source.sample(1, np.random.default_rng(seed))
+        planted = replace(task, hidden={**task.hidden, "canary": "PLANTED-CANARY"})
+        shown: list[object] = list(env.reset(options={"task": planted}))
         for action in (
-            "run 1",
+            f"run {hunt}",
             "run __import__('gc').get_objects()",
             "run open('/proc/self/cmdline').read()",
             "submit x",
         ):
             shown.extend(env.step(action))
         text = repr([shown, env.attempt, env.verdict, env.tools_schema()])
+        assert "PLANTED-CANARY" not in text
+        assert "PLANTED-CANARY" in repr(env.task.hidden)  # the same search finds it where it is
         assert env.task.hidden["reference"] not in text
         assert not re.search(r"\b" + r"\D+".join(str(value) for _, value in env.task.hidden["cases"][:2]), text)
 
