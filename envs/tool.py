@@ -10,7 +10,7 @@ from typing import Any, Final
 from workgym.tasks.errors import ActionError
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["End", "Tool", "ToolCall", "ToolTable"]
+__all__ = ["End", "Tool", "ToolTable"]
 
 _REASONS: Final = ("submitted", "solved", "gave_up")
 _MAX_TEXT_CHARS: Final = 1_000_000
@@ -74,14 +74,6 @@ class Tool:
         """
         check_arguments(self.name, self.schema, arguments)
         return self.call(**arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool by name, and its arguments."""
-
-    name: str
-    arguments: Mapping[str, Any]
 
 
 def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workgym.tasks.errors import PolicyError
+from workgym.tasks.extras import install_command
 from workgym.tasks.naming import unknown_name
 from workgym.training.metrics import MetricsLog, Tracker
 
@@ -85,6 +86,6 @@ def _open_writer(directory: Path, resume_step: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise PolicyError(
-            f"TensorBoard cannot be loaded ({error}): pip install 'workgym[train]', or ask for the JSON lines alone"
+            f"TensorBoard cannot be loaded ({error}): {install_command('train')}, or ask for the JSON lines alone"
         ) from error
     return SummaryWriter(str(directory), purge_step=resume_step)

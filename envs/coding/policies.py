@@ -10,7 +10,6 @@ import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
-from workgym.tasks.naming import unknown_name
 
 __all__ = ["PLAYERS", "erring_oracle", "noop", "oracle", "random_guess"]
 
@@ -79,8 +78,6 @@ def _misspell(text: str, rng: np.random.Generator) -> str:
 def _say(env: WorkEnv, tool: str, argument: str) -> str:
     """The text form of a call, by the tool's short name where the environment is brief."""
     known = env.table.find(tool)
-    if known.name != tool:
-        raise ValueError(unknown_name("tool", tool, env.table.names.split(",")))
     return f"{known.short or known.name} {argument}" if not env.task.prompt else f"{known.name} {argument}"
 
 

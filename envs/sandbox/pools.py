@@ -10,7 +10,7 @@ from workgym.envs.sandbox.pool import BACKENDS, check_guarantees, open_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
 
-__all__ = ["BACKENDS", "SharedPools", "acquire_pools", "release_pools"]
+__all__ = ["BACKENDS", "SharedPools", "acquire_pools"]
 
 _Key = tuple[str, SandboxSpec, SandboxSpec]
 
@@ -111,11 +111,6 @@ def acquire_pools(backend: str, agent: SandboxSpec, grader: SandboxSpec) -> Shar
     """
     with _shelf.lock:
         return SharedPools(_shelf.take((backend, agent, grader)))
-
-
-def release_pools(pools: SharedPools) -> None:
-    """The same as `pools.close()`."""
-    pools.close()
 
 
 _shelf = _Shelf()

@@ -25,6 +25,7 @@ from workgym.agents.policies.model import ModelPolicy, save_policy
 from workgym.agents.policies.scripted import ScriptedPolicy
 from workgym.agents.rack import EnvRack
 from workgym.agents.renderer import CharRenderer, demonstration
+from workgym.agents.surroundings import Surroundings, write_surroundings
 from workgym.agents.tokenizer import CharTokenizer
 from workgym.agents.trajectory import Row, Trajectory
 from workgym.benchmarks.curve import draw_curve
@@ -48,7 +49,11 @@ from workgym.training.trainer import Trainer, TrainerConfig
 __all__ = ["QuickstartConfig", "run"]
 
 _MAX_TURN_TOKENS: Final = 16
-_MAX_OBSERVATION_TOKENS: Final = 16
+_SURROUNDINGS: Final = Surroundings(
+    "Coding-v0",
+    {"family": "expression", "style": "short", "max_observation_tokens": 16},
+    _MAX_TURN_TOKENS,
+)
 
 
 def run(config: QuickstartConfig, folder: Path) -> None:
@@ -196,6 +201,7 @@ class _Lesson:
         """Write the picture and the report, and say how to look further."""
         folder, archive = self.run.folder, self.run.archive
         save_policy(self.model, self.tokenizer, folder / "model")
+        write_surroundings(_SURROUNDINGS, folder / "model")
         failed = next(archive.query(prefix="eval-sft-test", success=False), None)
         again = archive.get(failed.rollout_id.replace("sft", "rl")) if failed else None
         shown = [("A held-out task after imitation", failed), ("The same task after reinforcement", again)]
@@ -216,9 +222,7 @@ class _Lesson:
             f"\n{folder}/report.md and curve.png hold the result. To look further:\n"
             f"  workgym archive ls {folder}/archive --limit 5\n"
             f"  workgym archive show {folder}/archive eval-rl-test/00000-0\n"
-            f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.level} --n 64 "
-            f"--set style=short --set max_observation_tokens={_MAX_OBSERVATION_TOKENS} "
-            f"--max-turn-tokens {_MAX_TURN_TOKENS}\n"
+            f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.level} --n 64\n"
             f"  tensorboard --logdir {folder}/tensorboard"
         )
 
@@ -250,7 +254,7 @@ class _Lesson:
 
 
 def _make_env() -> gym.Env[Any, Any]:
-    return gym.make("Coding-v0", family="expression", style="short", max_observation_tokens=_MAX_OBSERVATION_TOKENS)
+    return gym.make(_SURROUNDINGS.env_id, **_SURROUNDINGS.kwargs)
 
 
 def _draw_tasks(source: CodingTasks, level: int, n: int, seed: int) -> list[Task]:

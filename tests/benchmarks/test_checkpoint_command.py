@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import toy_domain
 
 from workgym.agents.archive import Archive
 from workgym.agents.records import fingerprint
+from workgym.agents.surroundings import Surroundings, write_surroundings
 from workgym.cli import main
 
 assert toy_domain.make, "importing it registers Toy-v0"
@@ -95,3 +97,17 @@ def test_a_folder_that_is_no_checkpoint_is_answered_in_a_line(
     err = capsys.readouterr().err
     assert str(checkpoint.parent) in err
     assert "Traceback" not in err
+
+
+def test_a_checkpoint_plays_where_it_was_trained_unless_told_otherwise(checkpoint: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(checkpoint, run / "model")
+    write_surroundings(Surroundings("Toy-v0", {"turns": 2}, 7), run / "model")
+    for name, options in {"home": "", "away": "--set turns=1 --max-turn-tokens 5"}.items():
+        with pytest.raises(SystemExit) as end:
+            main(f"eval --agent checkpoint:{run} --n 2 --out {tmp_path / name} {options}".split())
+        assert end.value.code == 0
+    settings = [json.loads((tmp_path / name / "report.json").read_text())["settings"] for name in ("home", "away")]
+    assert [one["max_turn_tokens"] for one in settings] == [7, 5]
+    assert [one["suite"]["env_id"] for one in settings] == ["Toy-v0", "Toy-v0"]
+    assert [one["suite"]["kwargs"] for one in settings] == [{"turns": 2}, {"turns": 1}]

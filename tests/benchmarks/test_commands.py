@@ -69,6 +69,7 @@ def test_eval_passes_arguments_to_the_environment(tmp_path: Path, capsys: pytest
     [
         ("--agent orcale --env Toy-v0", "Did you mean 'oracle'"),
         ("--agent oracle --env Toi-v0", "Toi"),
+        ("--agent oracle --suite coding-expression --env Coding-v0", "give no --env beside it"),
         ("--agent oracle --suite coding-expresion", "Did you mean 'coding-expression'"),
         ("--agent oracle --env Toy-v0 --level 9", "level"),
         ("--agent oracle --env Toy-v0 --split tset", "Did you mean 'test'"),

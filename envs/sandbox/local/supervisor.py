@@ -17,7 +17,7 @@ from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 
-from workgym.envs.sandbox.seccomp import narrow_filter, wide_filter
+from workgym.envs.sandbox.seccomp import ARCHITECTURES, narrow_filter, wide_filter
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
@@ -82,9 +82,10 @@ class Zygote:
     """
 
     def __init__(self, spec: SandboxSpec) -> None:
-        if not sys.platform.startswith("linux"):
+        if not sys.platform.startswith("linux") or platform.machine() not in ARCHITECTURES:
             raise IsolationUnavailable(
-                f"sandbox backend 'local' needs Linux namespaces, which {sys.platform} has not; use Linux"
+                f"sandbox backend 'local' needs Linux on {' or '.join(ARCHITECTURES)}; "
+                f"this is {sys.platform} on {platform.machine()}"
             )
         self._lock = threading.Lock()
         self._end_lock = threading.Lock()
@@ -104,8 +105,9 @@ class Zygote:
 
     def _spawn(self, config: dict[str, object]) -> None:
         """Start the interpreter; control socket, settings and a handle of ours are its descriptors 3, 4 and 5."""
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, contextlib.ExitStack() as ours:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.callback(self._control.close)  # ends the interpreter too, where it is running already
             stack.callback(theirs.close)
             settings = os.memfd_create("workgym-zygote")
             stack.callback(os.close, settings)
@@ -118,6 +120,7 @@ class Zygote:
             stack.callback(os.close, silence_in)
             stack.callback(os.close, silence_out)
             self._errors, errors = os.pipe()
+            ours.callback(os.close, self._errors)
             stack.callback(os.close, errors)
             wanted = (silence_in, silence_out, errors, theirs.fileno(), settings, ourselves)
             high = [_duplicate_high(descriptor) for descriptor in wanted]
@@ -138,7 +141,8 @@ class Zygote:
                 setsigmask=(),
                 setsigdef=(signal.SIGCHLD,),
             )
-        self._pidfd = os.pidfd_open(self.pid)
+            self._pidfd = os.pidfd_open(self.pid)
+            ours.pop_all()
         os.set_blocking(self._errors, False)
 
     def _greet(self) -> None:

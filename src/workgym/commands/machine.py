@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from workgym import __version__
 from workgym.tasks.errors import SandboxError
+from workgym.tasks.extras import install_command
 
 __all__ = ["Part", "look_at", "look_at_all"]
 
@@ -174,7 +175,7 @@ def _extra(extra: str, serves: str) -> Callable[[], Part]:
                 lack.append(match[1])
         state: State = "missing" if lack else "ok"
         found = ", ".join(have) if not lack else f"not installed: {', '.join(lack)}"
-        return Part(extra, state, found, serves, f"pip install 'workgym[{extra}]'" if lack else "")
+        return Part(extra, state, found, serves, install_command(extra) if lack else "")
 
     return look
 

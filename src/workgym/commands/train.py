@@ -12,6 +12,7 @@ import typer
 
 from workgym.recipes import RECIPES, Recipe, find_recipe
 from workgym.tasks.errors import PolicyError
+from workgym.tasks.extras import install_command
 
 __all__ = ["train"]
 
@@ -81,7 +82,7 @@ def _load(recipe: Recipe) -> Recipe:
     try:
         recipe.config_kind()
     except ModuleNotFoundError as error:
-        raise PolicyError(f"recipe {recipe.name!r} needs {error.name}: pip install 'workgym[train]'") from error
+        raise PolicyError(f"recipe {recipe.name!r} needs {error.name}: {install_command('train')}") from error
     return recipe
 
 

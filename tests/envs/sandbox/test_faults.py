@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import resource
 import select
 import signal
@@ -20,7 +21,7 @@ import pytest
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.protocol import Sandbox
 from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
-from workgym.tasks.errors import SandboxError
+from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
 pytestmark = pytest.mark.xdist_group("alone")
 
@@ -303,6 +304,26 @@ def test_a_run_that_cannot_be_set_up_is_a_sandbox_error(open_local: Open) -> Non
         for _ in range(2):
             with pytest.raises(SandboxError, match="could not be set up.*mount tmpfs"):
                 says(box, "x")
+
+
+def test_an_interpreter_that_cannot_be_started_leaves_no_descriptor(
+    open_local: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = open_local(SandboxSpec())
+    n_open = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(sys, "_base_executable", "/nowhere/python")
+    with pool.lease() as box:
+        for _ in range(3):
+            with pytest.raises(SandboxError, match="cannot start the sandbox's zygote"):
+                says(box, "x")
+    assert len(os.listdir("/proc/self/fd")) == n_open
+
+
+def test_a_machine_without_a_filter_is_refused(open_local: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = open_local(SandboxSpec())
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pool.lease() as box, pytest.raises(IsolationUnavailable, match="riscv64"):
+        says(box, "x")
 
 
 def test_a_process_out_of_descriptors_raises_sandbox_error(fresh: LocalPool) -> None:

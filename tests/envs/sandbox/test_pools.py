@@ -16,7 +16,7 @@ from workgym.envs.sandbox import pool as pool_module
 from workgym.envs.sandbox.capabilities import probe, try_guarantees
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.pool import check_guarantees, open_pool
-from workgym.envs.sandbox.pools import SharedPools, acquire_pools, release_pools
+from workgym.envs.sandbox.pools import SharedPools, acquire_pools
 from workgym.envs.sandbox.spec import Capabilities, PythonCode, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
@@ -130,8 +130,8 @@ def test_who_asks_for_the_same_shares_the_pools(shared: SharedPools) -> None:
     other = acquire_pools("local", AGENT, AGENT)
     assert again.agent is shared.agent
     assert other.agent is not shared.agent
-    release_pools(again)
-    release_pools(other)
+    again.close()
+    other.close()
 
 
 def test_the_last_handle_closes_the_pools(local: None) -> None:
