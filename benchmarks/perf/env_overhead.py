@@ -1,9 +1,9 @@
-"""What a step costs beside the work: no-op steps through `gym.make`, ours and Gymnasium's own, in turn in one run.
+"""What a step costs beside the work: no-op steps of ours and of a bare environment, in turn in one run.
 
     python benchmarks/perf/env_overhead.py [--steps N] [--rounds N]
 
-Prints one JSON line a measure: no-op steps a CPU-second of `WorkEnv` on a trivial domain, the same of a trivial text
-environment of Gymnasium alone, and their ratio.
+Prints one JSON line a measure: no-op steps a CPU-second of `WorkEnv` on a trivial domain, the same of the least text
+environment that Gymnasium's classes allow, and their ratio.
 """
 
 from __future__ import annotations
