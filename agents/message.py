@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Image", "Message", "Part", "Text", "message"]
+__all__ = ["Call", "Image", "Message", "Part", "Text", "message"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,22 @@ class Image:
     sha256: str
 
 
-Part = Text | Image
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A native tool call, as a model made it.
+
+    Attributes:
+        name: of the tool.
+        arguments: JSON text, as it was written: it may be malformed, which the environment answers.
+        id: by which the model knows the answer again.
+    """
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+Part = Text | Image | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +45,7 @@ class Message:
 
     Attributes:
         role: "system", "user" (the first observation), "assistant" (an action) or "tool" (a later observation).
-        parts: text and pictures in order.
+        parts: text, pictures and tool calls in order.
     """
 
     role: str

@@ -168,8 +168,7 @@ def _wave(policy: Policy, rack: EnvRack, running: list[_Slot], max_turn_tokens: 
     began_s = time.monotonic()
     turns = policy.act([slot.conversation for slot in running])
     policy_s = time.monotonic() - began_s
-    if len(turns) != len(running):
-        raise PolicyError(f"policy {policy.name!r} took {len(turns)} turns in {len(running)} conversations")
+    _check(policy, turns, len(running))
     for slot, turn in zip(running, turns, strict=True):
         _hear(slot.trajectory, turn)
     results = list(rack.threads.map(_answer, running, turns))
@@ -187,6 +186,17 @@ def _wave(policy: Policy, rack: EnvRack, running: list[_Slot], max_turn_tokens: 
     return ended
 
 
+def _check(policy: Policy, turns: Sequence[Turn], n: int) -> None:
+    """Refuse what is no turn: a policy that is broken is not a policy that fails its tasks."""
+    if len(turns) != n:
+        raise PolicyError(f"policy {policy.name!r} took {len(turns)} turns in {n} conversations")
+    for turn in turns:
+        if not isinstance(turn, Turn):
+            raise PolicyError(f"policy {policy.name!r} returned a {type(turn).__name__}, not a Turn")
+        if not isinstance(turn.text, str):
+            raise PolicyError(f"policy {policy.name!r} acted with a {type(turn.text).__name__}; an action is a text")
+
+
 def _hear(trajectory: Trajectory, turn: Turn) -> None:
     """Enter the tokens of a turn."""
     if turn.split:
@@ -196,7 +206,8 @@ def _hear(trajectory: Trajectory, turn: Turn) -> None:
     cost = trajectory.cost
     cost.tokens_in += turn.tokens_in or len(turn.fed)
     cost.tokens_out += turn.tokens_out or len(turn.ids)
-    cost.money_usd += turn.money_usd
+    unknown = cost.money_usd is None or turn.money_usd is None
+    cost.money_usd = None if unknown else (cost.money_usd or 0.0) + (turn.money_usd or 0.0)
 
 
 def _answer(slot: _Slot, turn: Turn) -> _Result:
@@ -206,11 +217,14 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     what the step and the end say together.
     """
     began_s = time.monotonic()
+    if turn.error:  # what the environment holds is judged by nobody, and its next reset closes it
+        info = slot.conversation.info | {"end_reason": "infrastructure", "error": turn.error}
+        return _Result("", 0.0, True, info, False, 0.0)
     inner = slot.conversation.env
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
     if turn.finish == "length" and not turn.ids and not turn.tokens_out:
         reason = reason or "tokens"  # the model's context is full: it can say nothing more
-    answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.text)
+    answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.action)
     observation, reward, terminated, truncated, info = answer
     total, valid = float(reward), not reason and bool(info["action_valid"])
     spent = "" if terminated or truncated else _spent(slot)
@@ -234,7 +248,7 @@ def _record(slot: _Slot, turn: Turn, result: _Result, policy_s: float) -> None:
     stop = len(trajectory.ids)
     trajectory.steps.append(
         Step(
-            action=turn.text,
+            action=turn.shown,
             observation=text,
             reward=result.reward,
             valid=result.valid,
@@ -246,7 +260,7 @@ def _record(slot: _Slot, turn: Turn, result: _Result, policy_s: float) -> None:
         )
     )
     answer = message("tool", text)
-    trajectory.messages += [message("assistant", turn.text), answer]
+    trajectory.messages += [turn.message, answer]
     conversation.unread = [answer]
     conversation.observation, conversation.info = text, result.info
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from workgym.agents.message import Message
+from workgym.agents.message import Call, Message, Text
 from workgym.agents.trajectory import Trajectory
 from workgym.envs.env import WorkEnv
 
@@ -40,17 +41,20 @@ class Turn:
     """What a policy did in one conversation.
 
     Attributes:
-        text: the action.
+        text: the action; what was said beside the calls, where there are some.
+        calls: native tool calls, which then are the action.
         fed: token ids that were fed before it since the last turn; empty for a policy without tokens.
         ids: token ids as sampled, the end of the turn included where it was sampled.
         logps: their log-probabilities.
         version: version of the weights.
         finish: "stop", "length" or "".
         split: the tokens so far were not the context of this turn; `fed` is the whole context.
-        tokens_in, tokens_out, money_usd: what the turn cost where there are no token ids.
+        tokens_in, tokens_out, money_usd: what the turn cost where there are no token ids; None for an unknown price.
+        error: what failed, where the policy's machinery did: the episode ends and is not scored.
     """
 
     text: str
+    calls: Sequence[Call] = field(default=(), kw_only=True)
     fed: Sequence[int] = ()
     ids: Sequence[int] = ()
     logps: Sequence[float] = ()
@@ -59,7 +63,32 @@ class Turn:
     split: bool = False
     tokens_in: int = 0
     tokens_out: int = 0
-    money_usd: float = 0.0
+    money_usd: float | None = 0.0
+    error: str = ""
+
+    @property
+    def action(self) -> str | list[dict[str, str]]:
+        """What the environment is given: the calls, or the text."""
+        return [{"name": call.name, "arguments": call.arguments} for call in self.calls] or self.text
+
+    @property
+    def shown(self) -> str:
+        """The action for people: the text, or the calls as JSON."""
+        calls = [{"name": call.name, "arguments": _parsed(call.arguments)} for call in self.calls]
+        return json.dumps(calls[0] if len(calls) == 1 else calls, ensure_ascii=False) if calls else self.text
+
+    @property
+    def message(self) -> Message:
+        """The turn as a message of the conversation."""
+        said = (Text(self.text),) if self.text or not self.calls else ()
+        return Message("assistant", (*said, *self.calls))
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
 
 
 class Policy(Protocol):

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from workgym.agents.message import Image, Message, Part, Text
+from workgym.agents.message import Call, Image, Message, Part, Text
 from workgym.agents.trajectory import Cost, Step, Trajectory, Versions
 from workgym.envs.verify import Attempt, Check, Verdict
 from workgym.tasks.errors import ArchiveError
@@ -189,11 +189,19 @@ def _read_attempt(record: Mapping[str, Any] | None) -> Attempt | None:
 
 
 def _part_record(part: Part) -> dict[str, str]:
-    return {"text": part.text} if isinstance(part, Text) else {"image": part.sha256}
+    if isinstance(part, Text):
+        return {"text": part.text}
+    if isinstance(part, Image):
+        return {"image": part.sha256}
+    return {"call": part.name, "arguments": part.arguments, "id": part.id}
 
 
 def _read_part(record: Mapping[str, str]) -> Part:
-    return Text(record["text"]) if "text" in record else Image(record["image"])
+    if "text" in record:
+        return Text(record["text"])
+    if "call" in record:
+        return Call(record["call"], record["arguments"], record["id"])
+    return Image(record["image"])
 
 
 def _pack(kind: str, data: bytes) -> str:

@@ -17,13 +17,19 @@ __all__ = ["Cost", "Row", "Step", "Trajectory", "Versions"]
 
 @dataclass(slots=True)
 class Cost:
-    """What an episode used: tokens fed and sampled, seconds of wall clock and of CPU, money in US dollars."""
+    """What an episode used.
+
+    Attributes:
+        tokens_in, tokens_out: tokens fed and sampled.
+        wall_s, cpu_s: seconds of wall clock and of CPU.
+        money_usd: US dollars; None where nobody knows the price.
+    """
 
     tokens_in: int = 0
     tokens_out: int = 0
     wall_s: float = 0.0
     cpu_s: float = 0.0
-    money_usd: float = 0.0
+    money_usd: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Step:
     """One turn.
 
     Attributes:
-        action: the text that the environment was given.
+        action: the text that the environment was given; its native tool calls as JSON.
         observation: what it answered.
         reward: of this step.
         valid: the action could be carried out.
