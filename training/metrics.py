@@ -1,7 +1,8 @@
 """Metrics as JSON lines: one line a step, in step order, whatever happened in between.
 
 Names in use: `reward/<domain>/<level>`, `success/<domain>/<level>`,
-`group/{useful,zero_variance_easy,zero_variance_hard}`, `tokens/{action,fed,useful_per_s}`,
+`curriculum/<domain>/<level>`, `group/{useful,zero_variance_easy,zero_variance_hard}`,
+`tokens/{action,fed,sampled,useful_per_s}`,
 `mismatch/{logp_abs,logp_abs_max,k1,k3,ratio_gt_2}`, `clip/{low,high}`, `ratio`, `entropy`, `loss`, `grad_norm`, `lr`,
 `staleness/max`, `drift/splits`, `invalid/<reason>`, `time/{generate,env,judge,train,publish,wait}` (seconds).
 """

@@ -41,6 +41,7 @@ from workgym.quickstart_settings import (
 from workgym.run_folder import RunFolder
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.task import Task
+from workgym.training.curriculum import Uniform, arms_of
 from workgym.training.metrics import read_metrics
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
@@ -131,11 +132,11 @@ class _Lesson:
         config = self.config
         trainer = self.run.take_up(Trainer(self.model, TrainerConfig(lr=config.rl_lr)))
         policy = self._policy(SamplingParams(), "rl", version=trainer.n_steps)
+        scheduler = Uniform(arms_of("coding", self.source, (config.level,)))
         plan = RlvrPlan(
             n_steps=config.rl_steps,
             n_tasks=config.rl_tasks,
             group_size=config.rl_group,
-            level=config.level,
             seed=config.seed,
             clip_low=config.clip_low,
             clip_high=config.clip_high,
@@ -150,7 +151,7 @@ class _Lesson:
                 self.run.log({**metrics, "stage/rl": 1.0}, trainer, step + 1, config.rl_steps)
 
             keep = self.run.archive.append
-            rlvr(trainer, policy, self.rack, self.source, plan, start=start, on_end=keep, after_step=after_step)
+            rlvr(trainer, policy, self.rack, scheduler, plan, start=start, on_end=keep, after_step=after_step)
 
     def measure_once(self, name: str) -> None:
         """Evaluate the model as it stands after a stage, and keep the result with the checkpoint."""

@@ -28,6 +28,7 @@ from workgym.tasks.errors import PolicyError, SandboxError
 from workgym.tasks.source import distinct_tasks, split_of
 from workgym.tasks.task import Budget, Task
 from workgym.training.batch import Batch
+from workgym.training.curriculum import Uniform, arms_of
 from workgym.training.losses.loss import TokenLoss
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
@@ -138,7 +139,7 @@ class Learner:
         self.episodes: list[Trajectory] = []
 
     def practice(self, rack: EnvRack, n_steps: int = 100, **plan: Any) -> None:
-        settings = {"n_tasks": 16, "group_size": 4, "level": 1, "seed": 5, "max_turn_tokens": 2} | plan
+        settings = {"n_tasks": 16, "group_size": 4, "seed": 5, "max_turn_tokens": 2} | plan
 
         def after_step(step: int, metrics: Mapping[str, float]) -> None:
             self.lines.append({"step": float(step), **metrics})
@@ -148,7 +149,7 @@ class Learner:
             self.trainer,
             self.policy,
             rack,
-            FirstLetter(),
+            Uniform(arms_of("letters", FirstLetter(), (1,))),
             plan_,
             on_end=self.episodes.append,
             after_step=after_step,
