@@ -224,6 +224,7 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
     if turn.finish == "length" and not turn.ids and not turn.tokens_out:
         reason = reason or "tokens"  # the model's context is full: it can say nothing more
+    reason = reason or ("gave_up" if turn.finish == "gave_up" else "")
     answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.action)
     observation, reward, terminated, truncated, info = answer
     total, valid = float(reward), not reason and bool(info["action_valid"])

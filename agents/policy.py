@@ -47,7 +47,7 @@ class Turn:
         ids: token ids as sampled, the end of the turn included where it was sampled.
         logps: their log-probabilities.
         version: version of the weights.
-        finish: "stop", "length" or "".
+        finish: "stop", "length", "" (no tokens), or "gave_up": it is not carried out, and what stands is judged.
         split: the tokens so far were not the context of this turn; `fed` is the whole context.
         tokens_in, tokens_out, money_usd: what the turn cost where there are no token ids; None for an unknown price.
         error: what failed, where the policy's machinery did: the episode ends and is not scored.

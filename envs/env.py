@@ -28,6 +28,7 @@ __all__ = ["WorkEnv"]
 
 _log = logging.getLogger(__name__)
 _OUTSIDE_BUDGETS: Final = ("turns", "tokens", "wall")
+_OUTSIDE_ENDS: Final = (*_OUTSIDE_BUDGETS, "gave_up")
 _MAX_ACTION_CHARS: Final = 1_000_000
 
 
@@ -130,10 +131,10 @@ class WorkEnv(gym.Env[Any, Any]):
         return shown, 0.0, False, False, episode.info.copy()
 
     def finish(self, reason: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """End the episode for a budget that the environment cannot see, and judge what stands.
+        """End the episode for a reason that the environment cannot see, and judge what stands.
 
         Args:
-            reason: "tokens" or "wall", or "turns" for a limit of the caller's own.
+            reason: "tokens" or "wall", "turns" for a limit of the caller's own, or "gave_up".
 
         Returns:
             The same five values as `step`.
@@ -143,8 +144,8 @@ class WorkEnv(gym.Env[Any, Any]):
             gymnasium.error.ResetNeeded: no episode is running.
             SandboxError: infrastructure failed, and the environment is strict or isolation is gone for good.
         """
-        if reason not in _OUTSIDE_BUDGETS:
-            raise ValueError(unknown_name("reason", reason, _OUTSIDE_BUDGETS))
+        if reason not in _OUTSIDE_ENDS:
+            raise ValueError(unknown_name("reason", reason, _OUTSIDE_ENDS))
         episode = self._running_episode()
         try:
             return self._judge(episode, episode.show(""), reason, None)

@@ -214,6 +214,11 @@ def test_a_policy_whose_context_is_full_ends_the_episode(rack: EnvRack) -> None:
     assert (one.end_reason, one.valid, len(one.steps)) == ("tokens", True, 1)
 
 
+def test_a_policy_that_gives_up_is_judged_as_it_stands(rack: EnvRack) -> None:
+    (one,) = play(TokenPolicy("submit 1", finish="gave_up"), rack, seats(1))
+    assert (one.end_reason, one.steps[0].valid, one.valid, one.reward) == ("gave_up", False, True, 0.0)
+
+
 def test_a_turn_that_comes_too_late_is_not_carried_out(rack: EnvRack) -> None:
     (one,) = play(TokenPolicy("submit 1"), rack, seats(1, wall_s=1e-9))
     assert (one.end_reason, one.valid, one.reward, one.steps[0].valid) == ("wall", True, 0.0, False)

@@ -121,6 +121,13 @@ def test_a_budget_the_environment_cannot_see_ends_it_judged(env: WorkEnv, reason
     assert (info["end_reason"], info["reward_valid"]) == (reason, True)
 
 
+def test_giving_up_terminates_and_judges_what_stands(env: WorkEnv) -> None:
+    env.reset(seed=0)
+    _, reward, terminated, truncated, info = env.finish("gave_up")
+    assert (reward, terminated, truncated) == (0.0, True, False)
+    assert (info["end_reason"], info["reward_valid"]) == ("gave_up", True)
+
+
 def test_finish_refuses_a_reason_that_is_none(env: WorkEnv) -> None:
     env.reset(seed=0)
     with pytest.raises(ValueError, match="unknown reason 'token'. Did you mean 'tokens'"):
