@@ -9,7 +9,10 @@ import gymnasium as gym
 
 __all__ = ["ENTRY_POINTS", "register_environments"]
 
-ENTRY_POINTS: Final[Mapping[str, str]] = {"Coding-v0": "workgym.envs.coding.env:make"}
+ENTRY_POINTS: Final[Mapping[str, str]] = {
+    "Coding-v0": "workgym.envs.coding.env:make",
+    "Calculator-v0": "workgym.envs.calculator.env:make",
+}
 """id -> where its `make` is."""
 
 

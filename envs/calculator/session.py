@@ -1,0 +1,94 @@
+"""One episode: a calculator that does one operation at a time, and a place to write the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from workgym.envs.domain import Observation
+from workgym.envs.tool import End, Tool, ToolTable
+from workgym.envs.verify import Attempt
+from workgym.tasks.calculator.arithmetic import MOST_DIGITS, read_operation
+from workgym.tasks.errors import ActionError
+from workgym.tasks.task import Task
+
+__all__ = ["CalculatorSession"]
+
+_SHOWN_CHARS: Final = 40
+
+
+def _one_text(name: str, description: str) -> dict[str, Any]:
+    """The schema of a tool that takes one text: an agent may then write it behind the tool's name, as it stands."""
+    return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
+
+
+class CalculatorSession:
+    """Holds nothing but the task: each operation is carried out where it is asked for.
+
+    Args:
+        task: what is asked; its hidden part is not looked at.
+        brief: answer in as few characters as possible.
+    """
+
+    def __init__(self, task: Task, *, brief: bool = False) -> None:
+        self._task: Final = task
+        self._brief: Final = brief
+        self.tools: Final = ToolTable(
+            (
+                Tool(
+                    "calculate",
+                    "Do one operation (+, - or *) on two whole numbers.",
+                    _one_text("operation", 'such as "12+34"'),
+                    self._calculate,
+                    short="c",
+                ),
+                Tool(
+                    "submit",
+                    "Hand in the value of the sum and end the episode.",
+                    _one_text("answer", "one whole number, in digits"),
+                    self._submit,
+                    short="s",
+                ),
+            )
+        )
+
+    def observe(self) -> Observation:
+        """The instructions, where there are any, and the sum."""
+        return Observation("\n".join(line for line in (self._task.prompt, self._task.public["sum"]) if line))
+
+    def attempt(self, submission: str | None) -> Attempt:
+        """What will be judged: the text that was submitted, or nothing."""
+        return Attempt(self._task.id, submission)
+
+    def snapshot(self) -> object:
+        """There is no state beside the task."""
+        return self._task.id
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot of the same task.
+
+        Raises:
+            ValueError: it is of another task.
+        """
+        if snapshot != self._task.id:
+            raise ValueError(f"the snapshot is of task {snapshot!r}, this session of {self._task.id!r}")
+
+    def fork(self, n: int) -> Sequence[CalculatorSession]:
+        """Make n independent sessions of the same task."""
+        return [CalculatorSession(self._task, brief=self._brief) for _ in range(n)]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _calculate(self, operation: str) -> str:
+        asked = read_operation(operation)
+        if asked is None:
+            shown = operation if len(operation) <= _SHOWN_CHARS else operation[:_SHOWN_CHARS] + "..."
+            raise ActionError(
+                f"calculate does one operation on two whole numbers of at most {MOST_DIGITS} digits, such as 12+34, "
+                f"not {shown!r}"
+            )
+        return str(asked.value) if self._brief else f"{asked.text} = {asked.value}"
+
+    def _submit(self, answer: str) -> End:
+        return End("submitted", answer.strip())
