@@ -13,7 +13,27 @@ from torch import Tensor
 from workgym.agents.trajectory import Row, Trajectory
 from workgym.tasks.errors import PolicyError
 
-__all__ = ["Batch", "episode_batch", "make_batch"]
+__all__ = ["Batch", "Layout", "episode_batch", "make_batch"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Where the tokens of rows stand that hold several texts with one beginning.
+
+    Attributes:
+        positions: of each token in its text, int64 [B, T].
+        texts: 0 for the common beginning, then 1, 2, ...; a token sees text 0 and its own, int64 [B, T].
+    """
+
+    positions: Tensor
+    texts: Tensor
+
+    def mask(self) -> Tensor:
+        """True where a token (second to last dimension) may see another [B, 1, T, T]."""
+        seen, seeing = self.texts[:, None, None, :], self.texts[:, None, :, None]
+        width = self.texts.shape[1]
+        causal = torch.ones((width, width), dtype=torch.bool, device=self.texts.device).tril()
+        return ((seen == 0) | (seen == seeing)) & causal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +52,7 @@ class Batch:
         weight: what it weighs in the loss, float32 [B, T]; 0 where `target` is false.
         version: version of the weights that sampled it, -1 for none, int64 [B, T].
         rollout_ids: the episode of each row, for messages.
+        layout: of rows that hold several texts; None where each holds one.
     """
 
     ids: Tensor
@@ -42,6 +63,7 @@ class Batch:
     weight: Tensor
     version: Tensor
     rollout_ids: tuple[str, ...]
+    layout: Layout | None = None
 
     def __len__(self) -> int:
         return len(self.rollout_ids)
@@ -70,6 +92,7 @@ class Batch:
             self.weight[index, :width],
             self.version[index, :width],
             tuple(self.rollout_ids[row] for row in rows),
+            Layout(self.layout.positions[index, :width], self.layout.texts[index, :width]) if self.layout else None,
         )
 
     def split(self, max_tokens: int) -> Iterator[Batch]:

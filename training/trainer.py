@@ -10,15 +10,17 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from workgym.agents.models import Llama
+from workgym.agents.models import Attend, Llama
 from workgym.tasks.errors import PolicyError
 from workgym.tasks.naming import unknown_name
-from workgym.training.batch import Batch
+from workgym.training.batch import Batch, Layout
 from workgym.training.losses.loss import LossSum, Targets, TokenLoss
+from workgym.training.sharing import share_prompts
 
-__all__ = ["SCHEDULES", "Trainer", "TrainerConfig", "lr_at"]
+__all__ = ["PRECISIONS", "SCHEDULES", "Trainer", "TrainerConfig", "lr_at"]
 
 SCHEDULES: Final = ("constant", "cosine", "linear")
+PRECISIONS: Final = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class TrainerConfig:
         lr_floor: share of `lr` that is left at the end.
         temperature: divides the logits, as the engine's did when it sampled.
         max_tokens: most tokens of a micro-batch, padding included.
+        share_prompts: compute a prompt once for all rows that begin with it.
+        precision: "float32", or "bfloat16" for matrix products in bfloat16 on float32 weights.
 
     Raises:
         PolicyError: a value makes no sense.
@@ -53,10 +57,14 @@ class TrainerConfig:
     lr_floor: float = 0.0
     temperature: float = 1.0
     max_tokens: int = 1536
+    share_prompts: bool = False
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
         if self.schedule not in SCHEDULES:
             raise PolicyError(unknown_name("schedule", self.schedule, SCHEDULES))
+        if self.precision not in PRECISIONS:
+            raise PolicyError(unknown_name("precision", self.precision, PRECISIONS))
         if self.schedule != "constant" and self.total_steps <= self.warmup_steps:
             raise PolicyError(
                 f"schedule {self.schedule!r} falls until total_steps, which is {self.total_steps}; set it above "
@@ -134,6 +142,8 @@ class Trainer:
             raise PolicyError(
                 f"a batch of {len(batch)} rows holds no token to learn from: weights sum to {denominator}"
             )
+        if self.config.share_prompts:
+            batch = share_prompts(batch, self.config.max_tokens)
         self.model.train()
         sums: dict[str, Tensor] = {}
         peaks: dict[str, Tensor] = {}
@@ -162,8 +172,10 @@ class Trainer:
     def targets(self, batch: Batch) -> Targets:
         """Log-probabilities of a batch's predicted tokens, row by row; call it under `no_grad` to look only."""
         wanted = batch.target.flatten().nonzero()[:, 0]
-        hidden = self.model(batch.ids.to(self._device), wanted=wanted.to(self._device))
-        logps = torch.log_softmax(self.model.logits(hidden).float() / self.config.temperature, dim=-1)
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+            hidden = self.model(batch.ids.to(self._device), self._attend(batch.layout), wanted.to(self._device))
+            logits = self.model.logits(hidden)
+        logps = torch.log_softmax(logits.float() / self.config.temperature, dim=-1)
         row, position = wanted // batch.ids.shape[1], wanted % batch.ids.shape[1]
         chosen = batch.ids[row, position + 1].to(self._device)
         with torch.no_grad():
@@ -179,6 +191,11 @@ class Trainer:
             advantage=of_target(batch.advantage),
             weight=of_target(batch.weight),
         )
+
+    def _attend(self, layout: Layout | None) -> Attend | None:
+        if layout is None:
+            return None
+        return Attend(layout.positions.to(self._device), layout.mask().to(self._device))
 
     def state_dict(self) -> dict[str, Any]:
         """All that a bitwise continuation needs: weights, optimizer, step count."""

@@ -25,13 +25,21 @@ class KVBlock:
         n_rows: rows.
         most_positions: positions that a row may come to have.
         device: where it lies.
+        dtype: precision.
     """
 
-    def __init__(self, config: LlamaConfig, n_rows: int, most_positions: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        config: LlamaConfig,
+        n_rows: int,
+        most_positions: int,
+        device: torch.device,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
         self.most_positions: Final = most_positions
         shape = (config.n_layers, n_rows, config.kv_heads, 0, config.d_head)
-        self.keys = torch.zeros(shape, device=device)
-        self.values = torch.zeros(shape, device=device)
+        self.keys = torch.zeros(shape, device=device, dtype=dtype)
+        self.values = torch.zeros(shape, device=device, dtype=dtype)
 
     def reserve(self, n_positions: int) -> None:
         """Have room for at least so many positions a row; what is stored stays."""

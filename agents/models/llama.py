@@ -6,7 +6,7 @@ Projections that read the same input are fused: one matrix for q, k and v, one f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 import torch.nn.functional as F
@@ -84,17 +84,17 @@ class KeysValues(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attend:
-    """A forward pass that continues stored contexts.
+    """A forward pass that is not plainly causal: it continues stored contexts, or its rows hold several texts.
 
     Attributes:
         positions: position of each fed token [B, T].
-        mask: true where a query may see a stored position [B, 1, T, L].
-        store: takes the new keys and values and gives back all.
+        mask: true where a query may see a stored position [B, 1, T, L], or without a store one of its row [B, 1, T, T].
+        store: takes the new keys and values and gives back all; None where nothing is stored.
     """
 
     positions: Tensor
     mask: Tensor
-    store: KeysValues
+    store: KeysValues | None = None
 
 
 class RMSNorm(nn.Module):
@@ -144,26 +144,27 @@ class Block(nn.Module):
         n_rotated = self.n_heads + self.kv_heads
         rotated, values = rotate(heads[:, :, :n_rotated], cos, sin), heads[:, :, n_rotated:]
         queries, keys = rotated[:, :, : self.n_heads], rotated[:, :, self.n_heads :]
-        if attend is None:
+        if attend is not None and attend.store is not None:
+            mixed = self._attend_stored(queries, keys, values, attend.mask, attend.store)
+        else:
             mixed = F.scaled_dot_product_attention(
                 queries.transpose(1, 2),
                 keys.transpose(1, 2),
                 values.transpose(1, 2),
-                is_causal=True,
+                attn_mask=attend.mask if attend else None,
+                is_causal=attend is None,
                 enable_gqa=self.kv_heads != self.n_heads,
             ).transpose(1, 2)
-        else:
-            mixed = self._attend_stored(queries, keys, values, attend)
         return self.out(mixed.reshape(batch, length, width))  # type: ignore[no-any-return]
 
-    def _attend_stored(self, queries: Tensor, keys: Tensor, values: Tensor, attend: Attend) -> Tensor:
+    def _attend_stored(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, store: KeysValues) -> Tensor:
         """Query heads that share a key head are folded into the query length: no key is copied."""
         batch, length = queries.shape[:2]
         group = self.n_heads // self.kv_heads
-        keys, values = attend.store.extend(self.layer, keys, values)
+        keys, values = store.extend(self.layer, keys, values)
         folded = queries.view(batch, length, self.kv_heads, group, self.d_head).permute(0, 2, 3, 1, 4)
         folded = folded.reshape(batch, self.kv_heads, group * length, self.d_head)
-        mask = attend.mask.repeat(1, 1, group, 1) if group > 1 and length > 1 else attend.mask
+        mask = mask.repeat(1, 1, group, 1) if group > 1 and length > 1 else mask
         mixed = F.scaled_dot_product_attention(folded, keys, values, attn_mask=mask)
         return mixed.view(batch, self.kv_heads, group, length, self.d_head).permute(0, 3, 1, 2, 4)
 
@@ -177,10 +178,10 @@ def rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         sin: [B or 1, T, 1, D / 2].
 
     Returns:
-        [B, T, H, D].
+        [B, T, H, D], in the precision of `heads`; computed in that of cos and sin, which is float32.
     """
     first, second = heads.chunk(2, dim=-1)
-    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1).to(heads.dtype)
 
 
 class Llama(nn.Module):
@@ -212,7 +213,7 @@ class Llama(nn.Module):
 
         Args:
             ids: token ids [B, T]. Rows may be padded on the right: no token sees what follows it.
-            attend: the contexts that the rows continue; None for rows that start at position 0.
+            attend: what the tokens see; None for rows of one text that start at position 0.
             wanted: flat indices into [B * T] of the states that are asked for [N]; the last feed-forward layer is
                 computed for them alone. None for all.
 
@@ -231,6 +232,12 @@ class Llama(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """Unnormalized log-probabilities [..., vocab] of the token after each hidden state [..., d_model]."""
         return F.linear(hidden, self.embedding.weight if self.head is None else self.head.weight)
+
+    def cast_(self, dtype: torch.dtype) -> Self:
+        """Bring the weights to another precision, in place; the table of rotary angles stays in float32."""
+        for parameter in self.parameters():
+            parameter.data = parameter.data.to(dtype)
+        return self
 
     @torch.no_grad()
     def _draw_weights(self, seed: int) -> None:
