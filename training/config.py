@@ -22,7 +22,8 @@ def make_config(
     """Make a configuration from its defaults, then a TOML file, then `key=value` texts, then values by name.
 
     Args:
-        kind: a frozen dataclass whose fields are numbers, booleans and texts, each with a default.
+        kind: a frozen dataclass whose fields are numbers, booleans, texts and tuples of whole numbers, each with a
+            default.
         file: TOML with a flat table of fields.
         overrides: texts such as "seed=3".
         values: further fields.
@@ -89,6 +90,10 @@ def _build(kind: type[Config], values: Mapping[str, Any]) -> Config:
 def _fit(key: str, value: Any, wanted: type) -> Any:
     if wanted is float and type(value) is int:
         return float(value)
+    if wanted is tuple:
+        if not isinstance(value, list | tuple) or any(type(item) is not int for item in value):
+            raise ValueError(f"setting {key} must be a list of whole numbers such as [1, 2], not {value!r}")
+        return tuple(value)
     if type(value) is not wanted:
         raise ValueError(f"setting {key} must be of type {wanted.__name__}, not {type(value).__name__} ({value!r})")
     return value

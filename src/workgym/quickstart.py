@@ -41,7 +41,7 @@ from workgym.quickstart_settings import (
 from workgym.run_folder import RunFolder
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.task import Task
-from workgym.training.curriculum import Uniform, arms_of
+from workgym.training.curriculum import arms_of, make_scheduler
 from workgym.training.metrics import read_metrics
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
@@ -96,9 +96,7 @@ class _Lesson:
         if run_folder.weights:
             self.model.load_state_dict(run_folder.weights)
         n_parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        run_folder.bars.say(
-            f"{n_parameters:,} parameters, level {config.level}, seed {config.seed}: {run_folder.folder}"
-        )
+        run_folder.bars.say(f"{n_parameters:,} parameters, {_named(config)}, seed {config.seed}: {run_folder.folder}")
 
     # ------------------------------------------------------------------ stages
 
@@ -132,7 +130,9 @@ class _Lesson:
         config = self.config
         trainer = self.run.take_up(Trainer(self.model, TrainerConfig(lr=config.rl_lr)))
         policy = self._policy(SamplingParams(), "rl", version=trainer.n_steps)
-        scheduler = Uniform(arms_of("coding", self.source, (config.level,)))
+        scheduler = make_scheduler(config.curriculum, arms_of("coding", self.source, config.all_levels))
+        if self.run.memory:
+            scheduler.load_state_dict(self.run.memory["scheduler"])
         plan = RlvrPlan(
             n_steps=config.rl_steps,
             n_tasks=config.rl_tasks,
@@ -142,16 +142,28 @@ class _Lesson:
             clip_high=config.clip_high,
             max_turn_tokens=_MAX_TURN_TOKENS,
             shuffle_rewards=config.shuffle_rewards,
+            max_tokens=config.rl_tokens,
         )
-        start = self.run.stage_step
+        start, n_tokens = self.run.stage_step, self.run.memory.get("n_tokens", 0)
         with self.run.bars.bar("practicing", config.rl_steps, start) as advance:
 
             def after_step(step: int, metrics: Mapping[str, float]) -> None:
-                advance(f"success {metrics.get(f'success/coding/{config.level}', 0.0):.2f}")
-                self.run.log({**metrics, "stage/rl": 1.0}, trainer, step + 1, config.rl_steps)
+                shown = (metrics.get(f"success/coding/{level}", 0.0) for level in config.all_levels)
+                advance("success " + " ".join(f"{success:.2f}" for success in shown))
+                memory = {"scheduler": scheduler.state_dict(), "n_tokens": int(metrics["tokens/sampled"])}
+                self.run.log({**metrics, "stage/rl": 1.0}, trainer, step + 1, config.rl_steps, memory)
 
-            keep = self.run.archive.append
-            rlvr(trainer, policy, self.rack, scheduler, plan, start=start, on_end=keep, after_step=after_step)
+            rlvr(
+                trainer,
+                policy,
+                self.rack,
+                scheduler,
+                plan,
+                start=start,
+                n_tokens=n_tokens,
+                on_end=self.run.archive.append,
+                after_step=after_step,
+            )
 
     def measure_once(self, name: str) -> None:
         """Evaluate the model as it stands after a stage, and keep the result with the checkpoint."""
@@ -207,7 +219,7 @@ class _Lesson:
         again = archive.get(failed.rollout_id.replace("sft", "rl")) if failed else None
         shown = [("A held-out task after imitation", failed), ("The same task after reinforcement", again)]
         LearningReport(
-            title=f"quickstart: Coding-v0, family expression, level {self.config.level}, seed {self.config.seed}",
+            title=f"quickstart: Coding-v0, family expression, {_named(self.config)}, seed {self.config.seed}",
             stages=self.run.results,
             settings=asdict(self.config),
             episodes=[(words, episode) for words, episode in shown if episode],
@@ -223,7 +235,7 @@ class _Lesson:
             f"\n{folder}/report.md and curve.png hold the result. To look further:\n"
             f"  workgym archive ls {folder}/archive --limit 5\n"
             f"  workgym archive show {folder}/archive eval-rl-test/00000-0\n"
-            f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.level} --n 64\n"
+            f"  workgym eval --agent checkpoint:{folder}/model --level {self.config.all_levels[0]} --n 64\n"
             f"  tensorboard --logdir {folder}/tensorboard"
         )
 
@@ -236,7 +248,7 @@ class _Lesson:
     def _demonstrations(self) -> list[Row]:
         """Episodes of the erring oracle as rows; played for real, or read back where the archive holds them."""
         config = self.config
-        wanted = _draw_tasks(self.source, config.level, config.n_demonstrations, config.seed)
+        wanted = _draw_tasks(self.source, config.all_levels, config.n_demonstrations, config.seed)
         seats = seats_for(wanted, seed=config.seed, prefix="demo")
         done = {entry.rollout_id for entry in self.run.archive.entries(prefix="demo/")}
         missing = [seat for seat in seats if seat.rollout_id not in done]
@@ -258,6 +270,15 @@ def _make_env() -> gym.Env[Any, Any]:
     return gym.make(_SURROUNDINGS.env_id, **_SURROUNDINGS.kwargs)
 
 
-def _draw_tasks(source: CodingTasks, level: int, n: int, seed: int) -> list[Task]:
-    rng = np.random.default_rng([seed, level])
-    return [source.sample(level, rng, "train") for _ in range(n)]
+def _draw_tasks(source: CodingTasks, levels: Sequence[int], n: int, seed: int) -> list[Task]:
+    """`n` tasks, as many of each level but for one."""
+    tasks = []
+    for i, level in enumerate(levels):
+        rng = np.random.default_rng([seed, level])
+        tasks += [source.sample(level, rng, "train") for _ in range(n // len(levels) + (i < n % len(levels)))]
+    return tasks
+
+
+def _named(config: QuickstartConfig) -> str:
+    levels = config.all_levels
+    return f"levels {', '.join(map(str, levels))}" if len(levels) > 1 else f"level {levels[0]}"

@@ -31,6 +31,7 @@ class _Progress:
         results: of the stages that are over.
         stage_step: steps done in the stage that is not.
         trainer: state of that stage's trainer; None at its beginning.
+        memory: what else that stage goes on from, of a scheduler, say; empty at its beginning.
         model: the weights; empty before the first checkpoint.
         cpu_s, wall_s: spent on that stage up to the checkpoint.
         config: the settings that the run was begun with.
@@ -41,6 +42,7 @@ class _Progress:
     results: list[dict[str, Any]] = field(default_factory=list)
     stage_step: int = 0
     trainer: dict[str, Any] | None = None
+    memory: dict[str, Any] = field(default_factory=dict)
     model: dict[str, Any] = field(default_factory=dict)
     cpu_s: float = 0.0
     wall_s: float = 0.0
@@ -98,6 +100,11 @@ class RunFolder:
         """Steps done in the stage that is not over."""
         return self._progress.stage_step
 
+    @property
+    def memory(self) -> Mapping[str, Any]:
+        """What the stage that is not over gave to `log` to go on from, as of the checkpoint; empty at its beginning."""
+        return self._progress.memory
+
     def is_over(self, stage: str) -> bool:
         """Whether a stage's result is known."""
         return any(result["name"] == stage for result in self._progress.results)
@@ -108,7 +115,14 @@ class RunFolder:
             trainer.load_state_dict(self._progress.trainer)
         return trainer
 
-    def log(self, metrics: Mapping[str, float], trainer: Trainer, done: int, total: int) -> None:
+    def log(
+        self,
+        metrics: Mapping[str, float],
+        trainer: Trainer,
+        done: int,
+        total: int,
+        memory: Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the metrics of a step down, and now and then a checkpoint.
 
         Args:
@@ -116,6 +130,7 @@ class RunFolder:
             trainer: that took it.
             done: steps of the stage that are done, this one included.
             total: steps of the stage.
+            memory: what the stage goes on from beside the trainer's state; of types that a checkpoint can hold.
         """
         progress = self._progress
         self._trackers.log(progress.step, metrics)
@@ -125,13 +140,14 @@ class RunFolder:
             progress.cpu_s, progress.wall_s = self.spent()
             self._began = (cpu_seconds(), time.monotonic())
             progress.trainer = trainer.state_dict()
+            progress.memory = dict(memory or {})
             self._save(trainer.model.state_dict())
 
     def close_stage(self, result: StageResult, weights: Mapping[str, Any]) -> None:
         """Enter the result of a stage; the next one begins."""
         progress = self._progress
         progress.results.append(asdict(result))
-        progress.trainer, progress.stage_step = None, 0
+        progress.trainer, progress.memory, progress.stage_step = None, {}, 0
         progress.cpu_s = progress.wall_s = 0.0
         self._began = (cpu_seconds(), time.monotonic())
         self._save(weights)

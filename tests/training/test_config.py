@@ -16,12 +16,15 @@ class Small:
     rate: float = 0.5
     name: str = "a"
     quiet: bool = False
+    levels: tuple[int, ...] = ()
 
 
 def test_a_file_overrides_defaults_and_a_text_overrides_the_file(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
-    file.write_text("seed = 3\nrate = 1\n")
-    assert make_config(Small, file=file, overrides=["seed=4", "name=b c", "quiet=true"]) == Small(4, 1.0, "b c", True)
+    file.write_text("seed = 3\nrate = 1\nlevels = [2]\n")
+    made = make_config(Small, file=file, overrides=["seed=4", "name=b c", "quiet=true"])
+    assert made == Small(4, 1.0, "b c", True, (2,))
+    assert make_config(Small, file=file, overrides=["levels=[1, 2]"]).levels == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,9 @@ def test_a_file_overrides_defaults_and_a_text_overrides_the_file(tmp_path: Path)
         ("rate=fast", "must be of type float, not str"),
         ("quiet=1", "must be of type bool"),
         ("seed=[1]", "must be of type int, not list"),
+        ("levels=1", r"setting levels must be a list of whole numbers such as \[1, 2\], not 1"),
+        ("levels=[1, true]", "must be a list of whole numbers"),
+        ("levels=one", "must be a list of whole numbers"),
     ],
 )
 def test_what_does_not_fit_is_refused(override: str, words: str) -> None:
@@ -52,8 +58,8 @@ def test_a_file_that_is_no_toml_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    path.write_text(config_text(Small(7, 0.25, "x", True)))
-    assert read_config(Small, path) == Small(7, 0.25, "x", True)
+    path.write_text(config_text(Small(7, 0.25, "x", True, (1, 3))))
+    assert read_config(Small, path) == Small(7, 0.25, "x", True, (1, 3))
 
 
 def test_a_configuration_of_another_recipe_is_refused(tmp_path: Path) -> None:
