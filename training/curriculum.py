@@ -141,13 +141,13 @@ class Curriculum:
     its tasks: 0 where a task is always solved or never, 1/4 where it is solved every other time. It is estimated within
     the group of episodes that each task has anyway, k successes of n, by k (n - k) / (n (n - 1)), which is right in the
     mean for any n; so an arm of which some tasks are always and the others never solved counts as the 0 that it is.
-    Older steps of an arm count less and less. Arms begin as if they were all of the best.
+    The estimate is a running mean in which all that came before a step counts as a few groups, so that an arm with many
+    groups a step is followed at once and one at the floor within some steps. It begins at the best for every arm.
 
     Args:
         arms: what to choose among.
         floor: share that every arm keeps, in [0, 1 / number of arms].
-        decay: how much a step of an arm still counts after one more, in [0, 1).
-        n_prior: how many groups the good beginning counts for.
+        n_remembered: groups that the past of an arm counts for, beside those of a step.
 
     Raises:
         TaskError: there is no arm, or one twice.
@@ -156,18 +156,15 @@ class Curriculum:
     Source: arXiv 2408.15099 and 2502.12272 (sampling by learnability).
     """
 
-    def __init__(self, arms: Sequence[Arm], *, floor: float = 0.05, decay: float = 0.9, n_prior: float = 4.0) -> None:
+    def __init__(self, arms: Sequence[Arm], *, floor: float = 0.05, n_remembered: float = 10.0) -> None:
         self.arms: Final = _check_arms(arms)
         if not 0 <= floor <= 1 / len(self.arms):
             raise ValueError(f"floor must be in [0, 1/{len(self.arms)}] for {len(self.arms)} arms, not {floor}")
-        if not 0 <= decay < 1:
-            raise ValueError(f"decay must be in [0, 1), not {decay}")
-        if not n_prior > 0:
-            raise ValueError(f"n_prior must be above 0, not {n_prior}")
+        if not n_remembered >= 0:
+            raise ValueError(f"n_remembered must be at least 0, not {n_remembered}")
         self.floor: Final = floor
-        self.decay: Final = decay
-        self._sums: Final = {arm.name: n_prior * _BEST for arm in self.arms}
-        self._counts: Final = {arm.name: n_prior for arm in self.arms}
+        self.n_remembered: Final = n_remembered
+        self._learnability: Final = {arm.name: _BEST for arm in self.arms}
 
     def draw(self, rng: np.random.Generator, n_tasks: int) -> list[Task]:
         """The tasks of a step, of split "train": of each arm its share, rounded down or up."""
@@ -188,26 +185,26 @@ class Curriculum:
             if len(valid) > 1:
                 seen.setdefault(self._arm_of(valid[0]), []).append(_learnability(valid))
         for name, values in seen.items():
-            self._sums[name] = self.decay * self._sums[name] + sum(values)
-            self._counts[name] = self.decay * self._counts[name] + len(values)
+            past = self.n_remembered * self._learnability[name]
+            self._learnability[name] = (past + sum(values)) / (self.n_remembered + len(values))
 
     def learnability(self) -> dict[str, float]:
         """The estimate of each arm, by `<domain>/<level>`."""
-        return {name: self._sums[name] / self._counts[name] for name in self._sums}
+        return dict(self._learnability)
 
     def weights(self) -> dict[str, float]:
         """The share of each arm in the next step, by `<domain>/<level>`.
 
         Where there is nothing to learn anywhere, the shares are equal.
         """
-        signal = {name: value + _FAINT for name, value in self.learnability().items()}
+        signal = {name: value + _FAINT for name, value in self._learnability.items()}
         total = sum(signal.values())
         free = 1 - self.floor * len(self.arms)
         return {name: self.floor + free * value / total for name, value in signal.items()}
 
     def state_dict(self) -> dict[str, Any]:
-        """The sums and counts of each arm."""
-        return {"sums": dict(self._sums), "counts": dict(self._counts)}
+        """The estimate of each arm."""
+        return {"learnability": self.learnability()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave.
@@ -215,19 +212,18 @@ class Curriculum:
         Raises:
             PolicyError: it is of a scheduler with other arms.
         """
-        for name, own in (("sums", self._sums), ("counts", self._counts)):
-            if set(state.get(name, ())) != set(own):
-                raise PolicyError(
-                    f"this curriculum chooses among {sorted(own)} and cannot continue from a state of "
-                    f"{sorted(state.get(name, ()))}"
-                )
-        self._sums.update(state["sums"])
-        self._counts.update(state["counts"])
+        given = state.get("learnability", {})
+        if set(given) != set(self._learnability):
+            raise PolicyError(
+                f"a curriculum over {sorted(self._learnability)} cannot continue from a state of {sorted(given)}"
+            )
+        self._learnability.update(given)
 
     def _arm_of(self, episode: Trajectory) -> str:
         name = f"{episode.domain}/{episode.level}"
-        if name not in self._sums:
-            raise TaskError(f"episode {episode.rollout_id!r}: {unknown_name('domain and level', name, self._sums)}")
+        if name not in self._learnability:
+            known = unknown_name("domain and level", name, self._learnability)
+            raise TaskError(f"episode {episode.rollout_id!r}: {known}")
         return name
 
 

@@ -119,9 +119,8 @@ def test_a_fault_in_a_group_changes_nothing_of_what_the_others_say() -> None:
 def test_the_estimate_is_right_in_the_mean_for_small_groups_too(chance: float) -> None:
     rng = np.random.default_rng(1)
     task = CodingTasks().sample(1, rng)
-    curriculum = Curriculum(ARMS[:1], decay=0.9999, n_prior=1e-9)
-    for _ in range(40):
-        curriculum.learn([[episode(task, rng.random() < chance) for _ in range(3)] for _ in range(100)])
+    curriculum = Curriculum(ARMS[:1], n_remembered=0)
+    curriculum.learn([[episode(task, rng.random() < chance) for _ in range(3)] for _ in range(4000)])
     assert curriculum.learnability()["coding/1"] == pytest.approx(chance * (1 - chance), abs=0.01)
 
 
@@ -228,8 +227,8 @@ def test_an_outcome_of_a_level_that_was_not_asked_for_is_refused() -> None:
     [
         ({"floor": 0.4}, r"floor must be in \[0, 1/3\] for 3 arms, not 0.4"),
         ({"floor": -0.1}, "floor"),
-        ({"decay": 1.0}, "decay"),
-        ({"n_prior": 0.0}, "n_prior"),
+        ({"n_remembered": -1.0}, "n_remembered"),
+        ({"n_remembered": float("nan")}, "n_remembered"),
     ],
 )
 def test_numbers_out_of_range_are_refused(numbers: dict[str, float], words: str) -> None:
