@@ -86,12 +86,13 @@ def _misspell(action: str, rng: np.random.Generator) -> str:
     """Write another digit in the place of one, and never a leading 0."""
     places = [match.start() for match in re.finditer("[0-9]", action)]
     place = places[int(rng.integers(len(places)))]
-    others = sorted({*"123456789"} - {action[place]})
+    others: list[str] = sorted({*"123456789"} - {action[place]})
     return action[:place] + others[int(rng.integers(len(others)))] + action[place + 1 :]
 
 
 def _tool(action: str, env: WorkEnv) -> str:
-    return env.table.find(action.partition(" ")[0]).name
+    name: str = env.table.find(action.partition(" ")[0]).name
+    return name
 
 
 def _say(env: WorkEnv, tool: str, argument: str) -> str:

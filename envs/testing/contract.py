@@ -1,0 +1,158 @@
+"""Checks of the contract with Gymnasium: check_env, seeds, malformed actions, specs and vectors."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+from workgym.envs.env import WorkEnv
+from workgym.envs.testing.subject import GARBAGE, Subject, garbage, require
+
+__all__ = [
+    "gymnasium_accepts_it",
+    "malformed_actions_are_answered",
+    "seeds_decide",
+    "spec_survives_json",
+    "vectors_work",
+]
+
+
+def gymnasium_accepts_it(subject: Subject) -> None:
+    """`check_env` passes without a warning."""
+    kwargs = {**subject.kwargs, "level": subject.levels[0]}
+    env = subject.new_env(**kwargs, render_mode="ansi")
+    # Without a spec, it would not look for determinism.
+    env.spec = env.spec or EnvSpec("Unregistered-v0", entry_point=subject.make, kwargs=kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            check_env(env)
+        except Exception as error:
+            raise AssertionError(f"gymnasium's check_env says: {error}") from error
+
+
+def seeds_decide(subject: Subject) -> None:
+    """The same seed and actions give the same episode, and no global generator is touched."""
+    oracle, before = subject.player("oracle"), _global_generators()
+    for level in subject.levels:
+        first = subject.new_env(level=level)
+        observation, info = first.reset(seed=level)
+        require(
+            (observation, info) == subject.new_env(level=level).reset(seed=level),
+            f"two resets with seed {level} differ at level {level}: draw from the generator that sample() is given, "
+            "and show no clocks, addresses or paths",
+        )
+        actions = [*GARBAGE[:4], oracle(str(observation), info, first)]
+        one, other = (_run(subject.new_env(level=level), level, actions) for _ in range(2))
+        for action, left, right in zip(["reset", *actions], one, other, strict=True):
+            require(left == right, f"{action!r} was answered with {left}, and the second time with {right}")
+    require(
+        before == _global_generators(),
+        "a global random generator was used or seeded: draw from the generator that sample() is given",
+    )
+
+
+def malformed_actions_are_answered(subject: Subject) -> None:
+    """Whatever an agent says, it gets an observation, never an exception; only a budget of turns ends the episode."""
+    task = subject.tasks[0]
+    env = subject.env
+    for action in GARBAGE:
+        env.reset(options={"task": task})
+        try:
+            observation, reward, terminated, _, info = env.step(action)
+        except Exception as error:
+            raise AssertionError(
+                f"the action {_short(action)} raised {type(error).__name__}: {error}. "
+                "Answer it: raise ActionError in the tool"
+            ) from error
+        kept = not terminated and reward == 0 and not info["action_valid"] and not info["error"]
+        require(
+            kept, f"the action {_short(action)} was answered {observation!r} with {info}: it is malformed, and no fault"
+        )
+    require(
+        subject.play(garbage, task).info["end_reason"] == "turns",
+        "an agent that says nothing sensible must run out of turns: give tasks a Budget(turns=...)",
+    )
+
+
+def spec_survives_json(subject: Subject) -> None:
+    """A registered id's spec goes through JSON and makes the same environment. A factory has none to check."""
+    if not subject.env_id:
+        return
+    made = gym.make(subject.env_id, level=subject.levels[-1], **subject.kwargs)
+    try:
+        require(made.spec is not None, "gym.make made an environment without a spec")
+        spec = EnvSpec.from_json(made.spec.to_json()) if made.spec else None
+        again = gym.make(spec) if spec else made
+    except Exception as error:
+        raise AssertionError(
+            f"its spec does not survive JSON ({error}): "
+            "register a text as entry point, and take arguments of JSON types"
+        ) from error
+    first, second = made.reset(seed=5), again.reset(seed=5)
+    made.close()
+    again.close()
+    require(first == second, "the environment that its spec makes again starts another episode")
+
+
+def vectors_work(subject: Subject) -> None:
+    """Environments run side by side, in one process and in several, and answer alike."""
+    seen = []
+    for mode in ("sync", "async"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                seen.append(_run_vector(subject, mode))
+            except Exception as error:
+                raise AssertionError(
+                    f"a vector of environments in {mode} mode fails: {type(error).__name__}: {error}"
+                ) from error
+        require(not caught, f"a vector of environments in {mode} mode warns: {[str(one.message) for one in caught]}")
+    require(seen[0] == seen[1], f"in several processes it answers {seen[1]}, in one {seen[0]}")
+
+
+def _run_vector(subject: Subject, mode: str) -> list[str]:
+    kwargs = {**subject.kwargs, "level": subject.levels[0]}
+    envs: gym.vector.VectorEnv[Any, Any, Any]
+    if subject.env_id:
+        envs = gym.make_vec(subject.env_id, num_envs=2, vectorization_mode=mode, **kwargs)
+    else:
+        made = [lambda: subject.make(**kwargs)] * 2
+        envs = gym.vector.SyncVectorEnv(made) if mode == "sync" else gym.vector.AsyncVectorEnv(made)
+    try:
+        observations, infos = envs.reset(seed=3)
+        seen = [repr(observations), repr(list(infos["task_id"]))]
+        observations, rewards, terminated, truncated, _ = envs.step(("", "no-such-tool"))
+        return [*seen, repr(observations), repr([list(values) for values in (rewards, terminated, truncated)])]
+    finally:
+        envs.close()
+
+
+def _run(env: WorkEnv, seed: int, actions: list[Any]) -> list[str]:
+    """What is answered, as text; nothing once the episode is over."""
+    answers = [repr(env.reset(seed=seed))]
+    ended = False
+    for action in actions:
+        if ended:
+            answers.append("")
+            continue
+        answer = env.step(action)
+        answers.append(repr(answer))
+        ended = answer[2] or answer[3]
+    return answers
+
+
+def _global_generators() -> str:
+    return json.dumps([random.getstate(), np.random.get_state()], default=repr)  # noqa: NPY002 - to see it untouched
+
+
+def _short(action: object) -> str:
+    text = repr(action)
+    return text if len(text) < 60 else text[:57] + "..."
