@@ -11,9 +11,10 @@ from workgym.agents.play import play
 from workgym.agents.policy import Policy
 from workgym.agents.rack import EnvRack, Seat
 from workgym.agents.trajectory import Trajectory
+from workgym.tasks.errors import ArchiveError
 from workgym.tasks.task import Task
 
-__all__ = ["evaluate", "seats_for"]
+__all__ = ["evaluate", "evaluate_seats", "seats_for"]
 
 
 def seats_for(tasks: Sequence[Task], *, seed: int = 0, n_repeats: int = 1, prefix: str = "eval") -> list[Seat]:
@@ -53,7 +54,7 @@ def evaluate(
     archive: Archive | None = None,
     on_end: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
-    """Let a policy do every task.
+    """Let a policy do every task, also those whose episodes an archive holds already.
 
     Args:
         policy: acts.
@@ -75,6 +76,52 @@ def evaluate(
         SandboxError: this machine cannot run the environment.
         ArchiveError: the archive cannot take them.
     """
+    seats = seats_for(tasks, seed=seed, n_repeats=n_repeats, prefix=prefix)
+    return play(policy, rack, seats, max_turn_tokens=max_turn_tokens, on_end=_keeper(archive, on_end))
+
+
+def evaluate_seats(
+    policy: Policy,
+    rack: EnvRack,
+    seats: Sequence[Seat],
+    archive: Archive,
+    *,
+    max_turn_tokens: int = 1024,
+    on_end: Callable[[Trajectory], None] | None = None,
+) -> list[Trajectory]:
+    """Let a policy play what an archive does not hold yet: an evaluation that was stopped goes on.
+
+    An episode whose infrastructure failed counts as not played.
+
+    Args:
+        policy: acts.
+        rack: the environments.
+        seats: the episodes.
+        archive: takes every trajectory as it ends.
+        max_turn_tokens: tokens that one turn may have.
+        on_end: called with each that is played now, after it was archived.
+
+    Returns:
+        The trajectories, by seat: played now or read from the archive.
+
+    Raises:
+        ArchiveError: what the archive holds is not an episode of its seat.
+        PolicyError, SandboxError: as `evaluate`.
+    """
+    wanted = {seat.rollout_id: seat for seat in seats}
+    kept = {
+        entry.rollout_id: archive.read(entry) for entry in archive.entries(valid=True) if entry.rollout_id in wanted
+    }
+    for rollout_id, trajectory in kept.items():
+        _check_same(trajectory, wanted[rollout_id])
+    missing = [seat for seat in seats if seat.rollout_id not in kept]
+    played = play(policy, rack, missing, max_turn_tokens=max_turn_tokens, on_end=_keeper(archive, on_end))
+    found = kept | {trajectory.rollout_id: trajectory for trajectory in played}
+    return [found[seat.rollout_id] for seat in seats]
+
+
+def _keeper(archive: Archive | None, on_end: Callable[[Trajectory], None] | None) -> Callable[[Trajectory], None]:
+    """Archive a trajectory, then tell of it."""
 
     def keep(trajectory: Trajectory) -> None:
         if archive is not None:
@@ -82,5 +129,14 @@ def evaluate(
         if on_end is not None:
             on_end(trajectory)
 
-    seats = seats_for(tasks, seed=seed, n_repeats=n_repeats, prefix=prefix)
-    return play(policy, rack, seats, max_turn_tokens=max_turn_tokens, on_end=keep)
+    return keep
+
+
+def _check_same(trajectory: Trajectory, seat: Seat) -> None:
+    """Refuse to count an episode of another task, or of another seed, as that of a seat."""
+    then = (trajectory.task_id, trajectory.task_hash, trajectory.seed)
+    if then != (seat.task.id, seat.task.content_hash(), seat.seed):
+        raise ArchiveError(
+            f"rollout {seat.rollout_id!r} in the archive is of task {trajectory.task_id!r}, which is not what this "
+            f"version draws ({seat.task.id!r}) or has changed since. Evaluate anew, in another folder."
+        )

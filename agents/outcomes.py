@@ -5,14 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from statistics import NormalDist, fmean, variance
 
 from workgym.agents.trajectory import Trajectory
 
-__all__ = ["Group", "Outcome", "group_of", "outcomes_by_group", "summarize", "wilson_interval"]
+__all__ = [
+    "Group",
+    "Outcome",
+    "TaskKey",
+    "group_of",
+    "interval_of_mean",
+    "outcomes_by_group",
+    "successes_by_task",
+    "summarize",
+    "wilson_interval",
+]
 
 Group = tuple[str, str, int]
 """(domain, family, level)."""
+
+TaskKey = tuple[str, str]
+"""(task id, hash of the task)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +36,20 @@ class Outcome:
         n_valid: episodes with a verdict that counts.
         n_invalid: episodes where infrastructure failed; they are in no other number.
         n_success: valid episodes that succeeded.
-        success: share of the valid ones that succeeded.
-        low, high: 95% Wilson interval of `success`.
+        n_tasks: tasks with a valid episode.
+        success: mean over tasks of the share of its valid episodes that succeeded.
+        low, high: 95% interval of `success`; the episodes of one task are not taken for independent.
         reward: mean.
         turns: mean per episode.
         tokens_in, tokens_out: mean tokens fed and sampled per episode.
         wall_s, cpu_s: mean seconds per episode.
-        money_usd: mean US dollars per episode.
+        money_usd: mean US dollars per episode; NaN where the price of one is unknown.
     """
 
     n_valid: int
     n_invalid: int
     n_success: int
+    n_tasks: int
     success: float
     low: float
     high: float
@@ -47,12 +62,12 @@ class Outcome:
     money_usd: float
 
 
-def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """The Wilson score interval of a share.
 
     Args:
         successes: how many succeeded, 0 to n.
-        n: how many tried.
+        n: how many tried; either may be an effective number.
         confidence: how often such an interval holds the true share, in (0, 1).
 
     Returns:
@@ -76,11 +91,49 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     return low, high
 
 
+def interval_of_mean(values: Sequence[float], n_episodes: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a mean of values in [0, 1], one for each task.
+
+    It is the Wilson interval at the effective number of episodes: the number of independent ones that would scatter as
+    the tasks do, and at least one and at most all of a task's. With one episode a task it is the plain interval.
+
+    Args:
+        values: of the tasks, such as the share of a task's episodes that succeeded.
+        n_episodes: of all tasks together.
+        confidence: how often such an interval holds the true mean, in (0, 1).
+
+    Returns:
+        (low, high) in [0, 1]; (0, 1) where there is no task.
+
+    Source: E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998) 193, with the interval of Wilson for theirs.
+    """
+    n_tasks = len(values)
+    if n_tasks < 2:
+        return wilson_interval(sum(values), n_tasks, confidence)
+    mean, scatter = fmean(values), variance(values)
+    n = float(n_episodes)
+    if scatter > 0:
+        n = min(n, mean * (1 - mean) * n_tasks / scatter)
+    if not 0 < mean < 1:  # always or never: how alike the episodes of a task are cannot be seen
+        n = n_tasks
+    n = max(n, n_tasks)
+    return wilson_interval(min(mean * n, n), n, confidence)
+
+
+def successes_by_task(trajectories: Iterable[Trajectory]) -> dict[TaskKey, list[bool]]:
+    """Whether each valid episode succeeded, by task, in the order in which they come."""
+    tasks: dict[TaskKey, list[bool]] = {}
+    for one in trajectories:
+        if one.valid:
+            tasks.setdefault((one.task_id, one.task_hash), []).append(one.success)
+    return tasks
+
+
 def summarize(trajectories: Sequence[Trajectory]) -> Outcome:
     """Sum up a set of episodes."""
     valid = [trajectory for trajectory in trajectories if trajectory.valid]
-    n_success = sum(trajectory.success for trajectory in valid)
-    low, high = wilson_interval(n_success, len(valid))
+    shares = [fmean(task) for task in successes_by_task(valid).values()]
+    low, high = interval_of_mean(shares, len(valid))
 
     def mean(value: Callable[[Trajectory], float]) -> float:
         return math.fsum(map(value, valid)) / len(valid) if valid else math.nan
@@ -88,8 +141,9 @@ def summarize(trajectories: Sequence[Trajectory]) -> Outcome:
     return Outcome(
         n_valid=len(valid),
         n_invalid=len(trajectories) - len(valid),
-        n_success=n_success,
-        success=mean(lambda one: one.success),
+        n_success=sum(one.success for one in valid),
+        n_tasks=len(shares),
+        success=fmean(shares) if shares else math.nan,
         low=low,
         high=high,
         reward=mean(lambda one: one.reward),
@@ -98,7 +152,7 @@ def summarize(trajectories: Sequence[Trajectory]) -> Outcome:
         tokens_out=mean(lambda one: one.cost.tokens_out),
         wall_s=mean(lambda one: one.cost.wall_s),
         cpu_s=mean(lambda one: one.cost.cpu_s),
-        money_usd=mean(lambda one: one.cost.money_usd),
+        money_usd=mean(lambda one: math.nan if one.cost.money_usd is None else one.cost.money_usd),
     )
 
 

@@ -222,7 +222,7 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
         return _Result("", 0.0, True, info, False, 0.0)
     inner = slot.conversation.env
     reason = _spent(slot) if turn.finish == "length" or _late(slot) else ""
-    if turn.finish == "length" and not turn.ids and not turn.tokens_out:
+    if turn.finish == "length" and not (turn.ids or turn.tokens_out or turn.text or turn.calls):
         reason = reason or "tokens"  # the model's context is full: it can say nothing more
     reason = reason or ("gave_up" if turn.finish == "gave_up" else "")
     answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.action)

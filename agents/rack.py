@@ -72,7 +72,23 @@ class EnvRack:
 
 
 def env_recipe(env: AnyEnv) -> str:
-    """How to make an environment again, as JSON: its id and keyword arguments; "" for one that has no id."""
+    """How to make an environment again, as JSON: its id and keyword arguments; "" for one that has no id.
+
+    An id that workgym does not register comes with its entry point, so that the environment can be made where nobody
+    has registered it.
+    """
     if env.spec is None:
         return ""
-    return json.dumps({"id": env.spec.id, "kwargs": env.spec.kwargs}, sort_keys=True)
+    recipe = {"id": env.spec.id, "kwargs": env.spec.kwargs}
+    entry_point = _named(env.spec.entry_point)
+    if entry_point and not entry_point.startswith("workgym."):
+        recipe["entry_point"] = entry_point
+    return json.dumps(recipe, sort_keys=True)
+
+
+def _named(entry_point: object) -> str:
+    """An entry point as "module:name"; "" for one that no other process could import by a name."""
+    if isinstance(entry_point, str):
+        return entry_point
+    module, name = getattr(entry_point, "__module__", ""), getattr(entry_point, "__qualname__", "<unnamed>")
+    return "" if "<" in name or module == "__main__" else f"{module}:{name}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
 from workgym.agents.records import to_record
 from workgym.agents.trajectory import Trajectory
@@ -105,12 +106,13 @@ def _workshop() -> Iterator[Callable[[str], WorkEnv]]:
 def _make(recipe: str) -> WorkEnv:
     try:
         about = json.loads(recipe)
-        env_id, kwargs = about["id"], about["kwargs"]
+        env_id, kwargs, entry_point = about["id"], about["kwargs"], about.get("entry_point", "")
     except (ValueError, KeyError, TypeError) as error:
         raise ArchiveError(f"the environment {recipe!r} of a record is no JSON of id and kwargs") from error
     try:
-        env: gym.Env[Any, Any] = gym.make(env_id, **kwargs).unwrapped
-    except (gym.error.Error, TypeError, ValueError) as error:
+        known = env_id in gym.registry or not entry_point
+        env: gym.Env[Any, Any] = gym.make(env_id if known else EnvSpec(env_id, entry_point), **kwargs).unwrapped
+    except (gym.error.Error, ImportError, AttributeError, TypeError, ValueError) as error:
         raise ArchiveError(f"cannot make the environment {env_id!r} of a record: {error}") from error
     if not isinstance(env, WorkEnv):
         raise ArchiveError(f"the environment {env_id!r} of a record is no WorkEnv but a {type(env).__name__}")

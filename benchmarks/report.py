@@ -1,4 +1,4 @@
-"""What a policy can do and what it costs, as a table for people (Markdown) and for programs (JSON)."""
+"""What a policy can do and what it costs, as tables for people (Markdown) and for programs (JSON)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from workgym.agents.outcomes import Group, Outcome, outcomes_by_group, summarize
+from workgym.agents.outcomes import Group, Outcome, group_of, outcomes_by_group, successes_by_task, summarize
 from workgym.agents.trajectory import Trajectory
+from workgym.benchmarks.pass_at_k import PassAtK, ks_for, pass_rates
+from workgym.benchmarks.spending import COST_COLUMNS, Spent, cost_row, spent_by
 
 __all__ = ["COLUMNS", "Report", "make_report", "row_of", "write_report"]
 
@@ -19,7 +21,9 @@ COLUMNS: Final = (
     "domain", "family", "level", "n", "success", "95% interval", "reward", "turns", "tokens in", "tokens out",
     "wall s", "CPU s", "invalid",
 )  # fmt: skip
-"""Heads of the table; the numbers are means per episode."""
+"""Heads of the first table; the numbers are means per episode."""
+
+_ALL: Final[Group] = ("all", "", 0)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Report:
         end_reasons: reason -> episodes that ended so.
         labels: "check: label" -> valid episodes that got it, for each cause that the verifiers name.
         settings: what decided the run; JSON types.
+        passes: (domain, family, level) -> pass@k, where tasks were played more than once; ("all", "", 0) for all.
+        spent: what all episodes used together, those that failed with the infrastructure included.
     """
 
     title: str
@@ -43,23 +49,34 @@ class Report:
     end_reasons: Mapping[str, int]
     labels: Mapping[str, int]
     settings: Mapping[str, Any]
+    passes: Mapping[Group, Sequence[PassAtK]] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def columns(self) -> list[str]:
+        """Heads of the first table: `COLUMNS`, and pass@k where tasks were played more than once."""
+        return [*COLUMNS, *(f"pass@{one.k}" for one in self.passes.get(_ALL, ()))]
 
     def rows(self) -> list[list[str]]:
-        """The cells under `COLUMNS`: a row for each group, and one for all where there are several."""
-        rows = [row_of(group, outcome) for group, outcome in self.groups.items()]
-        if len(rows) > 1:
-            rows.append(row_of(("all", "", 0), self.total))
-        return rows
+        """The cells under `columns`: a row for each group, and one for all where there are several."""
+        ks = [one.k for one in self.passes.get(_ALL, ())]
+        return [row_of(*line) + self._pass_cells(line[0], ks) for line in self._lines()]
+
+    def cost_rows(self) -> list[list[str]]:
+        """The cells under `COST_COLUMNS`, for the same rows."""
+        return [cost_row(*line) for line in self._lines()]
 
     def markdown(self) -> str:
         """The report as Markdown."""
-        lines = [f"# {self.title}", "", f"Policy: `{self.policy}`", "", _table(COLUMNS, self.rows()), ""]
-        lines += [f"Ended: {_counts(self.end_reasons)}.", ""]
+        lines = [f"# {self.title}", "", f"Policy: `{self.policy}`", "", _table(self.columns, self.rows()), ""]
+        lines += ["What a success costs:", "", _table(COST_COLUMNS, self.cost_rows()), ""]
+        lines += [f"Spent in all: {self.spent.words()}.", "", f"Ended: {_counts(self.end_reasons)}.", ""]
         if self.labels:
             lines += [f"Causes: {_counts(self.labels)}.", ""]
         if self.total.n_invalid:
             lines += [
-                f"{self.total.n_invalid} episodes failed with the infrastructure; no other number counts them.",
+                f"{self.total.n_invalid} episodes failed with the infrastructure; no number but the spending "
+                "counts them.",
                 "",
             ]
         if self.settings:
@@ -67,21 +84,34 @@ class Report:
         return "\n".join(lines)
 
     def json(self) -> str:
-        """The report as JSON; a mean over no episode is null."""
-        groups = [
-            {"domain": domain, "family": family, "level": level, **_numbers(outcome)}
-            for (domain, family, level), outcome in self.groups.items()
-        ]
+        """The report as JSON; a mean over no episode, and money without a price, is null."""
         content = {
             "title": self.title,
             "policy": self.policy,
-            "groups": groups,
-            "total": _numbers(self.total),
+            "groups": [
+                {"domain": group[0], "family": group[1], "level": group[2], **self._numbers(group, outcome)}
+                for group, outcome in self.groups.items()
+            ],
+            "total": self._numbers(_ALL, self.total),
+            "spent": asdict(self.spent),
             "end_reasons": dict(self.end_reasons),
             "labels": dict(self.labels),
             "settings": dict(self.settings),
         }
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+    def _lines(self) -> list[tuple[Group, Outcome]]:
+        lines = list(self.groups.items())
+        return [*lines, (_ALL, self.total)] if len(lines) > 1 else lines
+
+    def _pass_cells(self, group: Group, ks: Sequence[int]) -> list[str]:
+        found = {one.k: one for one in self.passes.get(group, ())}
+        return [f"{found[k].rate:.3f} ({found[k].low:.2f}-{found[k].high:.2f})" if k in found else "-" for k in ks]
+
+    def _numbers(self, group: Group, outcome: Outcome) -> dict[str, Any]:
+        numbers = {name: None if math.isnan(value) else value for name, value in asdict(outcome).items()}
+        passes = [asdict(one) for one in self.passes.get(group, ())]
+        return numbers | ({"pass_at_k": passes} if passes else {})
 
 
 def make_report(
@@ -110,6 +140,8 @@ def make_report(
         end_reasons=dict(Counter(trajectory.end_reason for trajectory in trajectories).most_common()),
         labels=dict(causes.most_common()),
         settings=settings or {},
+        passes=_passes(trajectories),
+        spent=spent_by(trajectories),
     )
 
 
@@ -140,12 +172,20 @@ def row_of(group: Group, outcome: Outcome) -> list[str]:
     ]
 
 
+def _passes(trajectories: Sequence[Trajectory]) -> dict[Group, list[PassAtK]]:
+    """pass@k of every group and of all; nothing where no task was played twice."""
+    most = max(map(len, successes_by_task(trajectories).values()), default=0)
+    if most < 2:
+        return {}
+    groups: dict[Group, list[Trajectory]] = {_ALL: list(trajectories)}
+    for one in trajectories:
+        groups.setdefault(group_of(one), []).append(one)
+    ks = ks_for(most)
+    return {group: pass_rates(list(successes_by_task(members).values()), ks) for group, members in groups.items()}
+
+
 def _number(value: float, digits: int) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def _numbers(outcome: Outcome) -> dict[str, Any]:
-    return {name: None if math.isnan(value) else value for name, value in asdict(outcome).items()}
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

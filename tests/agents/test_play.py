@@ -95,7 +95,7 @@ def test_a_trajectory_says_what_was_asked_done_and_judged() -> None:
     assert one.attempt is not None
     assert one.attempt.submission == "42"
     assert (one.domain, one.family, one.level, one.seed, one.policy) == ("toy", "double", 2, 5, "oracle")
-    assert one.env == '{"id": "Toy-v0", "kwargs": {"level": 2}}'
+    assert one.env == '{"entry_point": "toy_domain:make", "id": "Toy-v0", "kwargs": {"level": 2}}'
     assert one.task_hash == toy_domain.ToyTasks().load("toy/2/21").content_hash()
     assert (one.versions.task, one.versions.verifier) == ("toy-1", "verifier-1")
     assert one.cost.wall_s > 0

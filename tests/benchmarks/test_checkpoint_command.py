@@ -109,5 +109,5 @@ def test_a_checkpoint_plays_where_it_was_trained_unless_told_otherwise(checkpoin
         assert end.value.code == 0
     settings = [json.loads((tmp_path / name / "report.json").read_text())["settings"] for name in ("home", "away")]
     assert [one["max_turn_tokens"] for one in settings] == [7, 5]
-    assert [one["suite"]["env_id"] for one in settings] == ["Toy-v0", "Toy-v0"]
-    assert [one["suite"]["kwargs"] for one in settings] == [{"turns": 2}, {"turns": 1}]
+    assert [one["suite"]["tasks"][0]["env"] for one in settings] == ["Toy-v0", "Toy-v0"]
+    assert [one["suite"]["tasks"][0]["kwargs"] for one in settings] == [{"turns": 2}, {"turns": 1}]

@@ -21,7 +21,7 @@ from workgym.agents.trajectory import Trajectory
 from workgym.benchmarks.suite import SUITES
 from workgym.tasks.task import Task
 
-SUITE = replace(SUITES["coding-expression"], levels=(1, 3), n_tasks=4)
+SUITE = replace(SUITES["coding-expression"].sets[0], levels=(1, 3), n_tasks=4)
 PLAYERS = ("oracle", "noop", "random", "always-equal", "sys-exit")
 CANARY = "canary-51c0de"
 
@@ -43,7 +43,7 @@ def played(rack: EnvRack, name: str, tasks: list[Task], archive: Archive | None 
 
 
 def test_the_suite_holds_every_level_and_only_the_test_split() -> None:
-    tasks = SUITES["coding-expression"].tasks()
+    (tasks,) = SUITES["coding-expression"].draw()
     assert {task.level for task in tasks} == {1, 2, 3, 4, 5}
     assert {task.split for task in tasks} == {"test"}
     assert len({task.structure for task in tasks if task.level == 1}) == 64

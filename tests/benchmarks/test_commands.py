@@ -41,7 +41,7 @@ def test_eval_writes_archive_and_report_and_prints_the_table(evaluated: Path) ->
         (1, 3, 1),
         (2, 3, 1),
     ]
-    assert content["settings"]["suite"]["env_id"] == "Toy-v0"
+    assert [one["env"] for one in content["settings"]["suite"]["tasks"]] == ["Toy-v0"]
     assert "| toy | double | 2 | 3 | 1.000 |" in (evaluated / "report.md").read_text()
     with Archive.open(evaluated / "archive") as archive:
         assert len(archive) == 6

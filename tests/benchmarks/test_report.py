@@ -16,11 +16,12 @@ from workgym.agents.policies.scripted import named_policy
 from workgym.agents.rack import EnvRack
 from workgym.agents.regrade import regrade
 from workgym.benchmarks.report import COLUMNS, make_report, write_report
-from workgym.benchmarks.suite import SUITES, Suite, find_suite
+from workgym.benchmarks.spending import COST_COLUMNS
+from workgym.benchmarks.suite import SUITES, TaskSet, find_suite
 from workgym.envs.verify import Verdict
 from workgym.tasks.errors import TaskError
 
-TOY = Suite("toy", "Toy-v0", {"turns": 3}, levels=(1, 2), n_tasks=3)
+TOY = TaskSet("Toy-v0", {"turns": 3}, levels=(1, 2), n_tasks=3)
 EPISODES = [make_trajectory(number) for number in range(12)]
 
 assert toy_domain.make, "importing it registers Toy-v0"
@@ -69,9 +70,14 @@ def test_the_report_has_a_row_for_each_group_and_one_for_all() -> None:
 
 def test_the_markdown_table_has_every_cell() -> None:
     report = make_report(EPISODES, title="Toys", settings={"seed": 3})
-    table = [line for line in report.markdown().splitlines() if line.startswith("|")]
-    assert [cell.strip() for cell in table[0].strip("|").split("|")] == list(COLUMNS)
-    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]] == report.rows()
+    table = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in report.markdown().splitlines()
+        if line.startswith("|")
+    ]
+    first, second = table[: len(table) // 2], table[len(table) // 2 :]
+    assert (first[0], first[2:]) == (list(COLUMNS), report.rows())
+    assert (second[0], second[2:]) == (list(COST_COLUMNS), report.cost_rows())
     assert '"seed": 3' in report.markdown()
 
 

@@ -1,54 +1,72 @@
-"""`workgym eval`: what a policy can do on held-out tasks, and what it costs."""
+"""`workgym eval`: what an agent can do on held-out tasks, and what it costs."""
 
 from __future__ import annotations
 
-import itertools
-import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workgym.tasks.errors import PolicyError
-from workgym.tasks.extras import install_command
+from workgym.commands.eval_options import (
+    checked_url,
+    choose_suite,
+    new_folder,
+    price_for,
+    read_arguments,
+    read_levels,
+)
+from workgym.tasks.errors import WorkgymError
+from workgym.tasks.task import Budget
 
 if TYPE_CHECKING:
     from workgym.agents.archive import Archive
-    from workgym.agents.policy import Policy
-    from workgym.agents.rack import EnvRack
-    from workgym.agents.surroundings import Surroundings
     from workgym.agents.trajectory import Trajectory
-    from workgym.benchmarks.suite import Suite
+    from workgym.commands.eval_settings import EvalSettings
 
 __all__ = ["evaluate"]
 
-_CHECKPOINT = "checkpoint:"
-
 
 def evaluate(
-    agent: Annotated[str, typer.Option(help="oracle, noop, random, another player of the domain, or checkpoint:PATH.")],
-    suite: Annotated[str, typer.Option(help="A suite by name; the options below change it.")] = "",
-    env: Annotated[str, typer.Option(help="Id of the environment. [default: the checkpoint's, or Coding-v0]")] = "",
+    context: typer.Context,
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="oracle, noop, random or another player of the domain; checkpoint:PATH; openai:MODEL; or "
+            "module:factory, where factory() returns a callable (messages, tools) -> message."
+        ),
+    ] = "",
+    suite: Annotated[str, typer.Option(help="A suite by name or as a TOML file; the options below change it.")] = "",
+    env: Annotated[
+        str, typer.Option(help="Id of the environment, or module:Id. [default: the checkpoint's, or Coding-v0]")
+    ] = "",
     family: Annotated[str, typer.Option(help="Kind of task; the environment's default if empty.")] = "",
-    level: Annotated[list[int] | None, typer.Option(help="Difficulty; several times for several. [default: 1]")] = None,
+    level: Annotated[list[str] | None, typer.Option(help="Difficulty, such as 2 or 1,2,3. [default: 1]")] = None,
     n: Annotated[int | None, typer.Option(help="Different tasks of each level. [default: 64]", min=1)] = None,
     split: Annotated[str, typer.Option(help="Tasks to draw from: test, validation or train. [default: test]")] = "",
     seed: Annotated[
         int | None, typer.Option(help="Decides tasks and randomness. [default: the suite's, or 0]", min=0)
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Episodes of each task.", min=1)] = 1,
+    repeats: Annotated[
+        int | None, typer.Option(help="Episodes of each task; several give pass@k. [default: the suite's, or 1]", min=1)
+    ] = None,
+    turns: Annotated[int, typer.Option(help="Turns of an episode; 0 for the task's own.", min=0)] = 0,
+    tokens: Annotated[int, typer.Option(help="Tokens an episode may sample; 0 for the task's own.", min=0)] = 0,
+    wall_s: Annotated[float, typer.Option(help="Seconds an episode may take; 0 for the task's own.", min=0)] = 0.0,
     at_once: Annotated[int, typer.Option(help="Episodes that run at once.", min=1)] = 16,
     max_turn_tokens: Annotated[
         int | None, typer.Option(help="Tokens that one turn may have. [default: the checkpoint's, or 1024]", min=1)
     ] = None,
     temperature: Annotated[
-        float, typer.Option(help="Of a checkpoint's sampling; 0 takes the likeliest token.", min=0)
+        float, typer.Option(help="Of sampling; 0 takes a checkpoint's likeliest token.", min=0)
     ] = 1.0,
+    base_url: Annotated[str, typer.Option(help="URL of an OpenAI-compatible API; the key is OPENAI_API_KEY.")] = "",
+    tools: Annotated[str, typer.Option(help="How an endpoint's model calls tools: native, or text.")] = "native",
+    retries: Annotated[int, typer.Option(help="Of a request that failed on the way.", min=0)] = 5,
+    timeout_s: Annotated[float, typer.Option(help="Seconds until a request counts as failed.", min=0.1)] = 300.0,
+    prices: Annotated[Path | None, typer.Option(help="TOML file with prices of tokens, by model.")] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Argument of the environment, NAME=VALUE; several times for several."),
@@ -56,179 +74,155 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option(help="Folder for archive and report. [default: runs/TIME-eval-AGENT]")
     ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the evaluation in this folder.")] = None,
 ) -> None:
-    """Run a policy over tasks it has not seen and print what it can do and what it costs.
+    """Run an agent over tasks it has not seen and print what it can do and what it costs.
 
-    Writes the archive of all episodes, report.md and report.json.
+    Writes the settings (eval.json), the archive of all episodes, report.md and report.json. An evaluation that was
+    stopped goes on with --resume.
 
     Raises:
         WorkgymError, ValueError: something that was asked for does not exist.
     """
-    from workgym.agents.archive import Archive
-    from workgym.agents.evaluate import evaluate as play_all
-    from workgym.agents.rack import EnvRack
-    from workgym.benchmarks.report import COLUMNS, make_report, write_report
-    from workgym.commands.tables import print_table
+    if resume is not None:
+        _run(_kept(context, resume, at_once), resume)
+        return
+    if not agent:
+        raise ValueError("--agent is missing: a player such as oracle, checkpoint:PATH, openai:MODEL or module:factory")
+    from workgym.commands.agents import home_of
+    from workgym.commands.eval_settings import EvalSettings
 
-    home = _home(agent)
-    max_turn_tokens = max_turn_tokens or (home.max_turn_tokens if home else 1024)
-    given = _arguments(set_ or []) | ({"family": family} if family else {})
-    chosen = _suite(suite, env, home, level, n, split, seed, given)
-    seed = chosen.seed
-    folder = _new_folder(out, agent)
-    n_episodes = chosen.n_tasks * len(chosen.levels) * repeats
-    with EnvRack(chosen.make_env, min(at_once, n_episodes)) as rack:
-        policy = _policy(agent, rack, temperature)
-        tasks = chosen.tasks()
+    home = home_of(agent)
+    settings = EvalSettings(
+        agent=agent,
+        suite=choose_suite(
+            suite,
+            env,
+            home,
+            kwargs=read_arguments(set_ or []) | ({"family": family} if family else {}),
+            levels=read_levels(level or []),
+            n_tasks=n,
+            split=split,
+            seed=seed,
+            repeats=repeats,
+            budget=Budget(turns, tokens, wall_s),
+        ),
+        at_once=at_once,
+        max_turn_tokens=max_turn_tokens or (home.max_turn_tokens if home else 1024),
+        temperature=temperature,
+        base_url=checked_url(base_url),
+        tools=tools,
+        retries=retries,
+        timeout_s=timeout_s,
+        price=price_for(prices, agent),
+    )
+    _run(settings, new_folder(out, agent))
+
+
+def _run(settings: EvalSettings, folder: Path) -> None:
+    """Play what is missing, write the report and print it."""
+    from workgym.agents.archive import Archive
+    from workgym.benchmarks.evaluation import evaluate_suite
+    from workgym.benchmarks.report import make_report, write_report
+    from workgym.commands.agents import import_from_here, open_agent
+    from workgym.commands.eval_settings import write_settings
+
+    if any(":" in one.env_id for one in settings.suite.sets):
+        import_from_here()
+    with open_agent(settings) as policy_for:
+        drawn = settings.suite.draw()
+        n_episodes = sum(map(len, drawn)) * settings.suite.n_repeats
+        write_settings(settings, folder)
         with (
             Archive.open(folder / "archive", "a") as archive,
             _saying_what_is_kept(archive, folder),
-            _progress(n_episodes) as advance,
+            _progress(n_episodes, archive) as advance,
         ):
-            episodes = play_all(
-                policy,
-                rack,
-                tasks,
-                seed=seed,
-                n_repeats=repeats,
-                max_turn_tokens=max_turn_tokens,
+            episodes = evaluate_suite(
+                policy_for,
+                settings.suite,
+                at_once=settings.at_once,
+                max_turn_tokens=settings.max_turn_tokens,
                 archive=archive,
+                drawn=drawn,
                 on_end=advance,
             )
-    settings = {"agent": agent, "suite": asdict(chosen), "repeats": repeats, "max_turn_tokens": max_turn_tokens}
-    settings |= {"seed": seed, "temperature": temperature}
-    report = make_report(episodes, title=f"{agent} on {chosen.name}", policy=policy.name, settings=settings)
+    title = f"{settings.agent} on {settings.suite.name}"
+    report = make_report(episodes, title=title, settings=settings.as_record())
     write_report(report, folder)
-    print_table(COLUMNS, report.rows(), n_left=2)
-    typer.echo(f"\n{folder}/report.md holds the report. To read the episodes:\n  workgym archive ls {folder}")
+    _print(report.columns, report.rows(), report.cost_rows())
+    typer.echo(f"\nSpent in all: {report.spent.words()}.")
+    if report.total.n_invalid:
+        typer.echo(
+            f"{report.total.n_invalid} episodes failed with the infrastructure and are not scored. "
+            f"To play them again:\n  workgym eval --resume {folder}"
+        )
+    typer.echo(f"{folder}/report.md holds the report. To read the episodes:\n  workgym archive ls {folder}")
 
 
-def _suite(
-    name: str,
-    env: str,
-    home: Surroundings | None,
-    levels: Sequence[int] | None,
-    n_tasks: int | None,
-    split: str,
-    seed: int | None,
-    given: dict[str, Any],
-) -> Suite:
-    """The suite that the options describe; a checkpoint plays where it was trained, but for what is said otherwise."""
-    from workgym.benchmarks.suite import Suite, find_suite
+def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], cost_rows: Sequence[Sequence[str]]) -> None:
+    from workgym.benchmarks.spending import COST_COLUMNS
+    from workgym.commands.tables import print_table
 
-    if name and env:
-        raise ValueError(f"--suite {name} names its environment: give no --env beside it")
-    env = env or (home.env_id if home else "Coding-v0")
-    chosen = find_suite(name) if name else Suite(env, env, levels=(1,))
-    usual = home.kwargs if home and home.env_id == chosen.env_id else {}
-    chosen = replace(chosen, kwargs={**usual, **chosen.kwargs, **given})
-    if seed is not None:
-        chosen = replace(chosen, seed=seed)
-    if levels:
-        chosen = replace(chosen, levels=tuple(dict.fromkeys(levels)))
-    if n_tasks:
-        chosen = replace(chosen, n_tasks=n_tasks)
-    return replace(chosen, split=split) if split else chosen
+    print_table(columns, rows, n_left=2)
+    typer.echo()
+    print_table(COST_COLUMNS, cost_rows, n_left=2)
 
 
-def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
-    """`["style=short", "strict=true"]` as keyword arguments: JSON where it is JSON, else text."""
-    arguments: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise ValueError(f"--set {pair!r} is not of the form NAME=VALUE")
-        if name in ("level", "split"):
-            raise ValueError(f"--set {pair!r}: use --{name}")
-        try:
-            arguments[name] = json.loads(text)
-        except ValueError:
-            arguments[name] = text
-    return arguments
+# ---- going on, and being stopped
 
 
-def _new_folder(out: Path | None, agent: str) -> Path:
-    """The folder to write into; never one that holds another evaluation."""
-    word = re.sub(r"[^A-Za-z0-9]+", "-", agent).strip("-")[:40] or "agent"
-    if out is None:
-        name = f"{datetime.now():%Y%m%d-%H%M%S}-eval-{word}"
-        free = (Path("runs") / (f"{name}-{number}" if number else name) for number in itertools.count())
-        out = next(folder for folder in free if not folder.exists())
-        out.mkdir(parents=True)
-    folder = out
-    if folder.is_file():
-        raise ValueError(f"--out {folder} is a file; give a folder")
-    if (folder / "archive").exists() or (folder / "report.json").exists():
-        raise ValueError(f"--out {folder} holds an evaluation already; give another folder")
-    return folder
+def _kept(context: typer.Context, folder: Path, at_once: int) -> EvalSettings:
+    """The settings of an evaluation that is gone on with; all but --at-once stand in its folder."""
+    from workgym.commands.eval_settings import read_settings
 
-
-def _home(agent: str) -> Surroundings | None:
-    """Where a checkpoint was trained; None for other agents, and where it does not say."""
-    from workgym.agents.surroundings import read_surroundings
-
-    return read_surroundings(_checkpoint(agent)) if agent.startswith(_CHECKPOINT) else None
-
-
-def _checkpoint(agent: str) -> Path:
-    """The folder of a checkpoint; that of a run stands for its model.
-
-    Raises:
-        PolicyError: there is none.
-    """
-    name = agent.removeprefix(_CHECKPOINT)
-    path = Path(name)
-    if not name or not path.is_dir():
-        raise PolicyError(f"no checkpoint {name!r}: there is no such folder")
-    return path / "model" if (path / "model" / "config.json").exists() else path
-
-
-def _policy(agent: str, rack: EnvRack, temperature: float) -> Policy:
-    """A scripted player, or the model of a checkpoint.
-
-    Raises:
-        PolicyError: there is no such player or checkpoint, or what models need is not installed.
-    """
-    from workgym.agents.policies.scripted import named_policy
-
-    if not agent.startswith(_CHECKPOINT):
-        return named_policy(rack.env(0), agent)
-    path = _checkpoint(agent)
-    try:
-        from workgym.agents.engines.engine import SamplingParams
-        from workgym.agents.policies.model import open_policy
-    except ModuleNotFoundError as error:
-        raise PolicyError(f"a checkpoint needs {error.name}: {install_command('train')}") from error
-    params = SamplingParams(temperature=temperature or 1.0, greedy=temperature == 0)
-    return open_policy(path, params, max_rows=rack.n_envs)
+    given = {name for name in context.params if str(context.get_parameter_source(name)).endswith("COMMANDLINE")} - {
+        "resume",
+        "at_once",
+    }
+    if given:
+        names = ", ".join(f"--{name.strip('_').replace('_', '-')}" for name in sorted(given))
+        raise ValueError(f"--resume {folder} goes on with the settings of that folder: leave out {names}")
+    settings = read_settings(folder)
+    chosen = str(context.get_parameter_source("at_once")).endswith("COMMANDLINE")
+    return replace(settings, at_once=at_once) if chosen else settings
 
 
 @contextmanager
 def _saying_what_is_kept(archive: Archive, folder: Path) -> Iterator[None]:
-    """Where somebody stops it, say what there is by then."""
+    """Where somebody or something stops it, say what there is by then."""
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"\nworkgym: stopped; {len(archive)} episodes are kept: workgym archive ls {folder}", err=True)
+        typer.echo("\nworkgym: stopped", err=True)
+        _say_what_is_kept(archive, folder)
         raise typer.Exit(130) from None
+    except WorkgymError:
+        _say_what_is_kept(archive, folder)
+        raise
+
+
+def _say_what_is_kept(archive: Archive, folder: Path) -> None:
+    typer.echo(
+        f"workgym: {len(archive)} episodes are kept: workgym archive ls {folder}\n"
+        f"workgym: to go on: workgym eval --resume {folder}",
+        err=True,
+    )
 
 
 @contextmanager
-def _progress(n_episodes: int) -> Iterator[Callable[[Trajectory], None]]:
+def _progress(n_episodes: int, archive: Archive) -> Iterator[Callable[[Trajectory], None]]:
     """A bar with the success so far, on stderr."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from workgym.progress import Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("playing", total=n_episodes)
-        n_valid = n_success = 0
+    kept = archive.entries(valid=True)
+    n_valid, n_success = len(kept), sum(entry.success for entry in kept)
+    with Bars() as bars, bars.bar("playing", n_episodes, len(kept)) as advance:
 
-        def advance(trajectory: Trajectory) -> None:
+        def tell(trajectory: Trajectory) -> None:
             nonlocal n_valid, n_success
             n_valid += trajectory.valid
             n_success += trajectory.valid and trajectory.success
-            share = f"success {n_success / n_valid:.3f}" if n_valid else "playing"
-            bar.update(line, advance=1, description=share)
+            advance(f"success {n_success / n_valid:.3f}" if n_valid else "")
 
-        yield advance
+        yield tell

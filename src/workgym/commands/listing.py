@@ -71,7 +71,12 @@ def _suites() -> list[dict[str, Any]]:
     from workgym.benchmarks.suite import SUITES
 
     return [
-        {"suite": name, "id": suite.env_id, "levels": list(suite.levels), "tasks a level": suite.n_tasks}
+        {
+            "suite": name,
+            "ids": list(dict.fromkeys(one.env_id for one in suite.sets)),
+            "tasks": sum(len(one.levels) * one.n_tasks for one in suite.sets),
+            "what it measures": suite.summary,
+        }
         for name, suite in SUITES.items()
     ]
 

@@ -1,0 +1,123 @@
+"""Any callable `(messages, tools) -> message` as a policy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from workgym.agents.policies.openai_json import chat_messages, read_reply
+from workgym.agents.policy import Conversation, Turn
+from workgym.agents.prices import Price, read_usage
+from workgym.tasks.errors import PolicyError
+from workgym.tasks.naming import unknown_name
+
+__all__ = ["Agent", "CallablePolicy", "load_agent"]
+
+Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
+"""Takes messages and tools as OpenAI-compatible endpoints do, and returns a text or a message."""
+
+
+class CallablePolicy:
+    """Plays with an agent of one's own.
+
+    The agent is called once a turn, in one conversation after another, always from the thread that plays. It gets lists
+    of its own and may change them.
+
+    Args:
+        agent: `(messages, tools) -> message`. It returns a text, or a dict with `content` and `tool_calls`, and
+            perhaps `usage` as endpoints report it.
+        name: in archives and reports.
+        price: of its tokens; None where nobody knows.
+    """
+
+    def __init__(self, agent: Agent, name: str = "agent", price: Price | None = None) -> None:
+        self.agent: Final = agent
+        self._name: Final = name
+        self._price: Final = price
+
+    @property
+    def name(self) -> str:
+        """Names the policy in archives and reports."""
+        return self._name
+
+    def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+        """Ask the agent in each conversation.
+
+        Raises:
+            PolicyError: the agent raised, or returned what is no message.
+        """
+        return [self._ask(one) for one in conversations]
+
+    def forget(self, rollout_ids: Sequence[str]) -> None:
+        """Nothing is kept: the agent gets the whole conversation every time."""
+
+    def _ask(self, conversation: Conversation) -> Turn:
+        rollout = conversation.trajectory.rollout_id
+        messages = chat_messages(conversation.trajectory.messages)
+        try:
+            reply = self.agent(messages, [dict(tool) for tool in conversation.tools])
+        except Exception as error:
+            raise PolicyError(
+                f"agent {self._name!r} raised {type(error).__name__} in {rollout}: {error}. Nothing of it is scored."
+            ) from error
+        try:
+            text, calls = read_reply(reply)
+        except ValueError as error:
+            raise PolicyError(
+                f"agent {self._name!r} returned {error} (in {rollout}). Nothing of it is scored."
+            ) from error
+        usage = read_usage(reply.get("usage")) if isinstance(reply, Mapping) else None
+        if usage is None:
+            return Turn(text, calls=calls, money_usd=None)
+        money = self._price.of(usage) if self._price else None
+        return Turn(text, calls=calls, tokens_in=usage.tokens_in, tokens_out=usage.tokens_out, money_usd=money)
+
+
+def load_agent(spec: str) -> Agent:
+    """Make the agent that "module:factory" names: the factory is called without arguments and returns the agent.
+
+    Args:
+        spec: an importable module, a colon, and a name in it; dots lead into what the name holds.
+
+    Raises:
+        PolicyError: there is no such module or name, importing or calling it failed, or it made no callable.
+    """
+    module_name, _, attribute = spec.partition(":")
+    found: Any = _import(module_name, spec)
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            names = [name for name in dir(found) if not name.startswith("_")]
+            raise PolicyError(
+                f"--agent {spec}: {module_name} has no such name: {unknown_name('name', part, names)}"
+            ) from None
+    if not callable(found):
+        raise PolicyError(f"--agent {spec} is a {type(found).__name__}, not a function that makes the agent")
+    try:
+        agent = found()
+    except Exception as error:
+        raise PolicyError(
+            f"--agent {spec}: calling {attribute}() failed: {type(error).__name__}: {error}. It names a factory: a "
+            "function without arguments that returns the agent, a callable (messages, tools) -> message"
+        ) from error
+    if not callable(agent):
+        raise PolicyError(
+            f"--agent {spec}: {attribute}() returned a {type(agent).__name__}; the agent must be a callable "
+            "(messages, tools) -> message"
+        )
+    return agent  # type: ignore[no-any-return]
+
+
+def _import(module_name: str, spec: str) -> object:
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
+            raise PolicyError(
+                f"--agent {spec}: no module {module_name!r} in the current folder or among what is installed"
+            ) from error
+        raise PolicyError(f"--agent {spec}: importing {module_name} needs {error.name}, which is missing") from error
+    except Exception as error:
+        raise PolicyError(f"--agent {spec}: importing {module_name} failed: {type(error).__name__}: {error}") from error
