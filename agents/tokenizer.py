@@ -9,7 +9,10 @@ from typing import Final, Protocol
 
 from workgym.tasks.errors import PolicyError
 
-__all__ = ["CharTokenizer", "Tokenizer"]
+__all__ = ["CHARACTERS_FILE", "CharTokenizer", "Tokenizer"]
+
+CHARACTERS_FILE: Final = "char_tokenizer.json"
+"""Where a character tokenizer lies in the folder of its model."""
 
 _FORMAT: Final = "workgym-characters-1"
 _SPECIALS: Final = ("<pad>", "<bos>", "<act>", "<end>", "<unk>")

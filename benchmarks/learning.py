@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from workgym.agents.trajectory import Trajectory
 
@@ -53,6 +53,7 @@ class LearningReport:
         settings: the configuration; JSON types.
         episodes: (words, trajectory) to show in full.
         notes: further lines.
+        foreign: results on tasks of another kind, which no stage is meant for.
     """
 
     title: str
@@ -60,37 +61,25 @@ class LearningReport:
     settings: Mapping[str, Any]
     episodes: Sequence[tuple[str, Trajectory]] = ()
     notes: Sequence[str] = ()
+    foreign: Sequence[StageResult] = ()
 
     def markdown(self) -> str:
         """The report as Markdown; the learning curve is `curve.png` beside it."""
-        heads = (
-            "stage",
-            "held-out success",
-            "95% interval",
-            "n",
-            "train success",
-            "greedy",
-            "turns",
-            "invalid",
-            "CPU s",
-            "wall s",
-        )
-        lines = [f"# {self.title}", "", _row(heads), _row(["---"] + ["---:"] * (len(heads) - 1))]
-        lines += [_row(_cells(stage)) for stage in self.stages]
+        lines = [f"# {self.title}", "", *_table(self.stages)]
         lines += ["", *self.notes, "", "![learning curve](curve.png)", ""]
+        if self.foreign:
+            lines += ["## Tasks of another kind", "", *_table(self.foreign), ""]
         for words, episode in self.episodes:
             lines += [f"## {words}", "", "```text", show_episode(episode), "```", ""]
         lines += ["## Settings", "", "```json", json.dumps(self.settings, indent=1), "```", ""]
         return "\n".join(lines)
 
     def json(self) -> str:
-        """The report as JSON: `stages` and `settings`; a mean over no episode is null."""
+        """The report as JSON: `stages`, `foreign` and `settings`; a mean over no episode is null."""
         content = {
             "title": self.title,
-            "stages": [
-                {name: None if value != value else value for name, value in asdict(stage).items()}
-                for stage in self.stages
-            ],
+            "stages": [_numbers(stage) for stage in self.stages],
+            "foreign": [_numbers(stage) for stage in self.foreign],
             "settings": dict(self.settings),
         }
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
@@ -109,13 +98,26 @@ def show_episode(episode: Trajectory) -> str:
     return "\n".join([*lines, f"reward {episode.reward:.3f} ({episode.end_reason})"])
 
 
+_HEADS: Final = (
+    "stage", "held-out success", "95% interval", "n", "train success", "greedy", "turns", "invalid", "CPU s", "wall s",
+)  # fmt: skip
+
+
+def _table(stages: Sequence[StageResult]) -> list[str]:
+    return [_row(_HEADS), _row(["---"] + ["---:"] * (len(_HEADS) - 1)), *(_row(_cells(stage)) for stage in stages)]
+
+
+def _numbers(stage: StageResult) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in asdict(stage).items()}
+
+
 def _cells(stage: StageResult) -> list[str]:
     return [
         stage.name,
         f"{stage.success:.3f}",
         f"{stage.low:.3f}-{stage.high:.3f}",
         str(stage.n),
-        f"{stage.train_success:.3f}",
+        "-" if stage.train_success != stage.train_success else f"{stage.train_success:.3f}",
         f"{stage.greedy_success:.3f}",
         f"{stage.turns:.1f}",
         str(stage.n_invalid),

@@ -84,7 +84,7 @@ def load_model(directory: Path) -> Llama:
     except (OSError, ValueError, SafetensorError) as error:
         raise PolicyError(f"no model in {directory}: {error}. It needs config.json and model.safetensors.") from error
     config = _from_hugging_face(fields, directory)
-    model = Llama(config)
+    model = Llama(config, seed=None)
     weights: dict[str, Tensor] = {}
     try:
         for ours, theirs in _names(config).items():

@@ -189,10 +189,10 @@ class Llama(nn.Module):
 
     Args:
         config: its shape.
-        seed: decides the weights; no global random state is read or changed.
+        seed: decides the weights; no global random state is read or changed. None leaves them for a loader to fill in.
     """
 
-    def __init__(self, config: LlamaConfig, *, seed: int = 0) -> None:
+    def __init__(self, config: LlamaConfig, *, seed: int | None = 0) -> None:
         super().__init__()
         self.config = config
         with torch.device("meta"):
@@ -206,7 +206,8 @@ class Llama(nn.Module):
         self.register_buffer("sin", angles.sin(), persistent=False)
         self.cos: Tensor
         self.sin: Tensor
-        self._draw_weights(seed)
+        if seed is not None:
+            self._draw_weights(seed)
 
     def forward(self, ids: Tensor, attend: Attend | None = None, wanted: Tensor | None = None) -> Tensor:
         """Hidden states of rows.

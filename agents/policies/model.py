@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from workgym.agents.chat import ChatRenderer, open_tokenizer, save_tokenizer
 from workgym.agents.engines.engine import Engine, Request, SamplingParams
 from workgym.agents.engines.local import LocalEngine
 from workgym.agents.models import Llama, open_model, save_model
+from workgym.agents.models.smollm2 import SMOLLM2, smollm2_directory
 from workgym.agents.policy import Conversation, Turn
 from workgym.agents.renderer import CharRenderer, Renderer
-from workgym.agents.tokenizer import CharTokenizer
+from workgym.agents.tokenizer import CHARACTERS_FILE, CharTokenizer
 from workgym.agents.trajectory import Trajectory
 from workgym.tasks.errors import PolicyError
 
 __all__ = ["ModelPolicy", "open_policy", "save_policy"]
-
-_TOKENIZER: Final = "char_tokenizer.json"
 
 
 class ModelPolicy:
@@ -117,24 +117,33 @@ def _noise_seed(trajectory: Trajectory) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def save_policy(model: Llama, tokenizer: CharTokenizer, directory: Path) -> None:
-    """Write what `open_policy` needs: the model in Hugging Face's layout, and the tokenizer beside it."""
+def save_policy(model: Llama, tokenizer: Any, directory: Path) -> None:
+    """Write what `open_policy` needs: the model in Hugging Face's layout, and its tokenizer beside it.
+
+    Args:
+        model: of any device.
+        tokenizer: a `CharTokenizer`, or a chat model's of transformers.
+        directory: is made if need be.
+    """
     save_model(model, directory)
-    tokenizer.save(directory / _TOKENIZER)
+    if isinstance(tokenizer, CharTokenizer):
+        tokenizer.save(directory / CHARACTERS_FILE)
+    else:
+        save_tokenizer(tokenizer, directory)
 
 
 def open_policy(
-    directory: str | Path,
+    ref: str | Path,
     params: SamplingParams | None = None,
     *,
     name: str = "",
     max_rows: int = 128,
     max_tokens: int = 0,
 ) -> ModelPolicy:
-    """Open a policy that `save_policy` wrote, with an engine of its own.
+    """Open a policy that `save_policy` wrote, or a chat model in Hugging Face's layout, with an engine of its own.
 
     Args:
-        directory: of the model.
+        ref: the directory of the model, or "smollm2".
         params: how tokens are chosen.
         name: in archives and reports; the directory's name by default.
         max_rows: episodes that the engine keeps at once.
@@ -143,10 +152,16 @@ def open_policy(
     Raises:
         PolicyError: there is no such model, or its vocabulary is not the tokenizer's.
     """
-    path = Path(directory)
+    path = smollm2_directory() if ref == SMOLLM2 else Path(ref)
     model = open_model(path)
-    tokenizer = CharTokenizer.load(path / _TOKENIZER)
-    if tokenizer.n_ids > model.config.vocab:
-        raise PolicyError(f"{path}: the tokenizer has {tokenizer.n_ids} ids, the model knows {model.config.vocab}")
+    renderer: Renderer
+    if (path / CHARACTERS_FILE).exists():
+        tokenizer = CharTokenizer.load(path / CHARACTERS_FILE)
+        renderer, n_ids = CharRenderer(tokenizer), tokenizer.n_ids
+    else:
+        renderer = ChatRenderer(open_tokenizer(path))
+        n_ids = len(renderer.tokenizer)
+    if n_ids > model.config.vocab:
+        raise PolicyError(f"{path}: the tokenizer has {n_ids} ids, the model knows {model.config.vocab}")
     engine = LocalEngine(model, max_rows=max_rows)
-    return ModelPolicy(engine, CharRenderer(tokenizer), params, name or path.name, max_tokens=max_tokens)
+    return ModelPolicy(engine, renderer, params, name or path.name, max_tokens=max_tokens)
