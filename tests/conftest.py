@@ -2,6 +2,7 @@
 
 WORKGYM_REQUIRE_BACKENDS=local,...   sandbox backends that must work
 WORKGYM_REQUIRE_EXTRAS=train,...     extras that must be installed
+WORKGYM_REQUIRE_BROWSER=1             a browser must be there; WORKGYM_CHROMIUM names one
 WORKGYM_TEST_DATA=FOLDER             real data for importers; default ../shared/data beside the repository
 """
 
@@ -41,7 +42,7 @@ def _required(variable: str) -> list[str]:
 
 def _demand(part: str, variable: str) -> None:
     missing = _what_is_missing(part)
-    if missing and part in _required(variable):
+    if missing and {part, "1"} & set(_required(variable)):
         pytest.fail(f"{variable} requires it: {missing}")
     if missing:
         pytest.skip(missing)
@@ -57,6 +58,19 @@ def require_backend() -> Callable[[str], None]:
 def require_extra() -> Callable[[str], None]:
     """`require_extra("train")` goes on only where that extra is installed."""
     return lambda name: _demand(name, "WORKGYM_REQUIRE_EXTRAS")
+
+
+@pytest.fixture(scope="session")
+def require_browser() -> Callable[[], str]:
+    """`require_browser()` is the path of a browser, and goes on only where there is one."""
+
+    def find() -> str:
+        from workgym.commands.machine import find_browser
+
+        _demand("browser", "WORKGYM_REQUIRE_BROWSER")
+        return find_browser()
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-"""Lets the tests of this folder import each other: `test_quickstart` has what drives a run."""
+"""Lets the tests of this folder import what they share with those of the agents: `episodes`, `toy_domain`."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "agents"))

@@ -12,14 +12,13 @@ import typer
 if TYPE_CHECKING:
     from workgym.agents.archive import Archive
     from workgym.agents.regrade import Regrade
-    from workgym.agents.trajectory import Step, Trajectory
+    from workgym.agents.trajectory import Trajectory
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Look into archived episodes, and judge them again.")
 
 _HEADS = ("rollout", "domain", "family", "split", "policy", "end", "level", "reward", "success", "turns", "tokens")
-_RULE = 78
 
 Folder = Annotated[Path, typer.Argument(metavar="PATH", help="An archive, or the folder of a run that has one.")]
 Domain = Annotated[str, typer.Option(help="Only this domain.")]
@@ -87,17 +86,31 @@ def show_episode(
     path: Folder,
     rollout: Annotated[str, typer.Argument(metavar="ROLLOUT", help="Its id, or how the id begins.")],
     as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one page for a browser instead; it needs no network.")
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="The model whose tokens the page shows. [default: the run's, if it has one]"
+        ),
+    ] = None,
 ) -> None:
-    """Print one episode: what was asked, said and answered, the verdict and the cost."""
+    """Print one episode, or write it as a page: what was asked, said and answered, the verdict and the cost."""
     from workgym.agents.records import to_record
+    from workgym.commands.episode_text import episode_lines
     from workgym.commands.tables import readable
 
+    if (html is not None and as_json) or (tokenizer is not None and html is None):
+        raise ValueError("--html writes a page: give no --json beside it, and --tokenizer only with it")
     with _open(path) as archive:
         trajectory = archive.get(rollout)
-    if as_json:
+    if html is not None:
+        _write_page(trajectory, html, tokenizer, path)
+    elif as_json:
         typer.echo(json.dumps(to_record(trajectory), indent=2))
     else:
-        typer.echo(readable("\n".join(_lines(trajectory))))
+        typer.echo(readable("\n".join(episode_lines(trajectory))))
 
 
 @app.command("regrade")
@@ -144,6 +157,15 @@ def _open(path: Path) -> Archive:
     return Archive.open(inside if not (path / FRAMES).exists() and (inside / FRAMES).exists() else path)
 
 
+def _write_page(trajectory: Trajectory, file: Path, tokenizer: Path | None, run: Path) -> None:
+    from workgym.agents.page import episode_page
+    from workgym.commands.token_texts import find_token_text
+
+    token_text = find_token_text(tokenizer, run) if trajectory.ids else None
+    file.write_text(episode_page(trajectory, token_text), encoding="utf-8")
+    typer.echo(f"{file} holds the episode; any browser opens it.")
+
+
 def _filters(
     domain: str,
     family: str,
@@ -169,64 +191,3 @@ def _write_report(folder: Path, path: Path, episodes: list[Trajectory], result: 
         replace(episode, verdict=one.now or one.then) for episode, one in zip(episodes, result.results, strict=True)
     ]
     write_report(make_report(judged, title=f"{path}, judged again"), folder)
-
-
-# ---- one episode in words
-
-
-def _lines(trajectory: Trajectory) -> list[str]:
-    lines = [
-        f"rollout   {trajectory.rollout_id}",
-        f"task      {trajectory.task_id} ({trajectory.domain}, {trajectory.family}, level {trajectory.level}, "
-        f"{trajectory.split})",
-        f"policy    {trajectory.policy}, seed {trajectory.seed}",
-        f"env       {trajectory.env}",
-    ]
-    opening = len(trajectory.messages) - 2 * len(trajectory.steps)
-    for message in trajectory.messages[: max(opening, 0)]:
-        lines += [_rule(message.role), message.text]
-    for number, step in enumerate(trajectory.steps, start=1):
-        lines += [_rule(f"turn {number}"), step.action, _rule(_about(step), "."), step.observation]
-    return [*lines, _rule("verdict"), *_verdict_lines(trajectory), *_cost_lines(trajectory)]
-
-
-def _rule(title: str, mark: str = "-") -> str:
-    return f"{mark * 2} {title} ".ljust(_RULE, mark)
-
-
-def _about(step: Step) -> str:
-    parts = [f"reward {step.reward:g}"]
-    if step.stop > step.start:
-        parts.append(f"{step.stop - step.start} tokens, {step.finish or 'open'}")
-    if not step.valid:
-        parts.append("could not be carried out")
-    parts.append(f"policy {step.policy_s:.3f} s, environment {step.env_s:.3f} s")
-    return ", ".join(parts)
-
-
-def _verdict_lines(trajectory: Trajectory) -> list[str]:
-    verdict = trajectory.verdict
-    ended = f"ended     {trajectory.end_reason}" + (f": {trajectory.error}" if trajectory.error else "")
-    if verdict is None or not verdict.valid:
-        return [ended, "reward    none: infrastructure failed, and the episode counts nowhere"]
-    outcome = "success" if verdict.success else "no success"
-    lines = [ended, f"reward    {verdict.reward:g}, {outcome}{'' if verdict.integrity else ', BREACH of integrity'}"]
-    for check in verdict.checks:
-        label = f" [{check.label}]" if check.label else ""
-        lines.append(f"  check   {check.name} {check.score:g}{label} {check.detail}".rstrip())
-    attempt = trajectory.attempt
-    if attempt is not None and attempt.submission is not None:
-        lines.append(f"submitted {attempt.submission}")
-    if attempt is not None and attempt.files:
-        lines.append(f"files     {', '.join(f'{name} ({len(data)} bytes)' for name, data in attempt.files.items())}")
-    return lines
-
-
-def _cost_lines(trajectory: Trajectory) -> list[str]:
-    cost, n_rows = trajectory.cost, trajectory.n_splits + 1
-    money = f", {cost.money_usd:.4f} US dollars" if cost.money_usd else ""
-    return [
-        f"cost      {cost.tokens_in} tokens in, {cost.tokens_out} out, "
-        f"{cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s{money}",
-        f"tokens    {len(trajectory.ids)} kept, {sum(trajectory.action)} sampled, in {n_rows} row{'s' * (n_rows > 1)}",
-    ]

@@ -19,7 +19,7 @@ from workgym import __version__
 from workgym.tasks.errors import SandboxError
 from workgym.tasks.extras import install_command
 
-__all__ = ["Part", "look_at", "look_at_all"]
+__all__ = ["Part", "find_browser", "look_at", "look_at_all"]
 
 State = Literal["ok", "partial", "missing"]
 
@@ -55,6 +55,12 @@ def look_at(name: str) -> Part:
 def look_at_all() -> list[Part]:
     """Look at every part of this machine; takes about a second."""
     return [look() for look in _PARTS.values()]
+
+
+def find_browser() -> str:
+    """The browser that the browser's part tells of, as a path; "" where there is none."""
+    found = (shutil.which(name) for name in _browser_names())
+    return next((path for path in found if path), "")
 
 
 def _python() -> Part:
@@ -129,13 +135,17 @@ def _docker() -> Part:
 
 
 def _browser() -> Part:
-    serves = "browsing; no domain of this version needs it"
+    serves = "the tests of pages (`archive show --html`); no domain of this version needs it"
     named = os.environ.get("WORKGYM_CHROMIUM", "")
     if named and not os.access(named, os.X_OK):
         found = f"WORKGYM_CHROMIUM names no program: {named}"
         return Part("browser", "missing", found, serves, "unset WORKGYM_CHROMIUM")
-    names = (named,) if named else ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    return _program("browser", names, serves, "apt-get install chromium-headless-shell")
+    return _program("browser", _browser_names(), serves, "apt-get install chromium-headless-shell")
+
+
+def _browser_names() -> tuple[str, ...]:
+    named = os.environ.get("WORKGYM_CHROMIUM", "")
+    return (named,) if named else ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def _gl() -> Part:
@@ -206,6 +216,7 @@ _PARTS: Final[dict[str, Callable[[], Part]]] = {
     "local": _local,
     "python": _python,
     "train": _extra("train", "`workgym train`, and playing checkpoints"),
+    "openai": _extra("openai", "`workgym eval --agent openai:MODEL`"),
     "cores": _cores,
     "memory": _memory,
     "gpu": _gpu,

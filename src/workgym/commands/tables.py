@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
+from workgym.agents.readable import readable
+
 __all__ = ["print_table", "readable"]
-
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
-
-
-def readable(text: str) -> str:
-    """Show what a terminal would obey or cannot print: control characters, format characters, lone surrogates."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else char.encode("unicode_escape").decode()
-        for char in text
-    )
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 0) -> None:
