@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from workgym.envs.fences import fenced_blocks
 from workgym.tasks.errors import ActionError
 from workgym.tasks.naming import unknown_name
 
@@ -104,10 +105,16 @@ class ToolTable:
 
     Text: the tool's name or short name, a space, and its argument: the rest of the text as it stands where the tool
     takes one string, else a JSON object. Call: `{"name": ..., "arguments": {...}}`. List: several calls, done in order.
+
+    Args:
+        tools: in the order in which they are shown.
+        fenced: name of the tool, of one text, that takes the code of a text that names no tool and has one block of
+            code between fences of three backticks; "" for none.
     """
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def __init__(self, tools: Sequence[Tool], fenced: str = "") -> None:
         self.tools: Final = tuple(tools)
+        self._fenced: Final = fenced
         self._by_name: Final[dict[str, tuple[Tool, str | None]]] = {}
         for tool in tools:
             entry = (tool, _only_text_argument(tool))
@@ -217,9 +224,22 @@ class ToolTable:
         words = stripped.split(maxsplit=1)
         if not words:
             raise ActionError(f"the action is empty. Tools: {self.names}")
+        if self._fenced and words[0] not in self._by_name:
+            return self._do_fenced(text)
         tool = self.find(words[0][:40])
         rest = words[1] if len(words) > 1 else ""
         return self.do_text(f"{tool.name} {rest}" if rest else tool.name)
+
+    def _do_fenced(self, text: str) -> str | End:
+        """A text that names no tool: its one block of code, whatever is said around it."""
+        blocks = fenced_blocks(text)
+        if len(blocks) != 1:
+            found = f"{len(blocks)} blocks of code" if blocks else "no block of code"
+            raise ActionError(
+                f"the text names no tool ({self.names}) and has {found} between lines of ```; "
+                f"one block is taken by {self._fenced}"
+            )
+        return self.do_text(f"{self._fenced} {blocks[0]}")
 
 
 def _only_text_argument(tool: Tool) -> str | None:

@@ -1,12 +1,16 @@
-"""The coding domain: write an expression until its hidden values are right."""
+"""The coding domain: write an expression or a function until its hidden values are right."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Final
 
+from workgym.envs.coding.callee import SPLIT_SANDBOX
 from workgym.envs.coding.evaluate import WARM_MODULES
 from workgym.envs.coding.examine import examine_code
+from workgym.envs.coding.function_layers import FUNCTION_LAYERS, examine_function
+from workgym.envs.coding.function_policies import FUNCTION_PLAYERS
+from workgym.envs.coding.function_session import FunctionSession
 from workgym.envs.coding.hacks import HACKS
 from workgym.envs.coding.layers import LAYERS
 from workgym.envs.coding.policies import PLAYERS
@@ -14,7 +18,7 @@ from workgym.envs.coding.session import ExpressionSession
 from workgym.envs.domain import Domain
 from workgym.envs.env import WorkEnv
 from workgym.envs.sandbox.pools import BACKENDS, acquire_pools
-from workgym.envs.sandbox.protocol import Pools
+from workgym.envs.sandbox.protocol import Pools, SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.coding.source import FAMILIES, CodingTasks
 from workgym.tasks.errors import SandboxError, TaskError
@@ -30,6 +34,10 @@ SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=256, cpu_s=2.0
 """What one run of an expression may use."""
 
 _INSTRUCTIONS: Final = "You write Python. Act by calling one tool a turn."
+
+_FUNCTION_INSTRUCTIONS: Final = (
+    "You write Python functions. Answer with one ```python block to submit it, or with run CODE to try it first."
+)
 
 
 def make(
@@ -47,7 +55,7 @@ def make(
 
     Args:
         level: difficulty, 1 to 5.
-        family: kind of task: "expression".
+        family: kind of task: "expression" (find an expression in x) or "function" (write a function from words).
         split: "train", "validation" or "test".
         style: "full" observations for language models, "short" ones for small models.
         sandbox: backend that runs the code.
@@ -60,18 +68,8 @@ def make(
     """
     if sandbox not in BACKENDS:
         raise ValueError(unknown_name("sandbox", sandbox, BACKENDS))
-    domain = Domain(
-        name="coding",
-        version=VERSION,
-        source=CodingTasks(family, style),
-        open_session=partial(_open_session, family, style == "short"),
-        examine=examine_code,
-        layers=LAYERS,
-        open_pools=partial(acquire_pools, sandbox, SANDBOX, SANDBOX),
-        players={**PLAYERS, **HACKS},
-        instructions=_INSTRUCTIONS if style == "full" else "",
-        max_observation_tokens=1000,
-    )
+    make_domain = _expression_domain if family != "function" else _function_domain
+    domain = make_domain(CodingTasks(family, style), sandbox)
     return WorkEnv(
         domain,
         level=level,
@@ -82,9 +80,47 @@ def make(
     )
 
 
-def _open_session(family: str, brief: bool, task: Task, pools: Pools | None) -> ExpressionSession:
+def _expression_domain(source: CodingTasks, sandbox: str) -> Domain:
+    return Domain(
+        name="coding",
+        version=VERSION,
+        source=source,
+        open_session=partial(_open_expression, source.style == "short"),
+        examine=examine_code,
+        layers=LAYERS,
+        open_pools=partial(acquire_pools, sandbox, SANDBOX, SANDBOX),
+        players={**PLAYERS, **HACKS},
+        instructions=_INSTRUCTIONS if source.style == "full" else "",
+        max_observation_tokens=1000,
+    )
+
+
+def _function_domain(source: CodingTasks, sandbox: str) -> Domain:
+    return Domain(
+        name="coding",
+        version=VERSION,
+        source=source,
+        open_session=_open_function,
+        examine=examine_function,
+        layers=FUNCTION_LAYERS,
+        open_pools=partial(acquire_pools, sandbox, SPLIT_SANDBOX, SPLIT_SANDBOX),
+        players=FUNCTION_PLAYERS,
+        instructions=_FUNCTION_INSTRUCTIONS if source.style == "full" else "",
+        max_observation_tokens=1000,
+    )
+
+
+def _open_expression(brief: bool, task: Task, pools: Pools | None) -> ExpressionSession:
+    return ExpressionSession(task, _agents_pool("expression", task, pools), brief=brief)
+
+
+def _open_function(task: Task, pools: Pools | None) -> FunctionSession:
+    return FunctionSession(task, _agents_pool("function", task, pools))
+
+
+def _agents_pool(family: str, task: Task, pools: Pools | None) -> SandboxPool:
     if task.family != family:
         raise TaskError(f"task {task.id!r} is of family {task.family!r}; this environment plays {family!r}")
     if pools is None:
         raise SandboxError("the coding domain runs code in a sandbox and was given none")
-    return ExpressionSession(task, pools.agent, brief=brief)
+    return pools.agent

@@ -11,6 +11,7 @@ import builtins
 import json
 import os
 import random
+import resource
 import sys
 import types
 from collections.abc import Callable
@@ -27,7 +28,7 @@ class SubmissionError(Exception):
 
 
 def serve_solution() -> NoReturn:
-    """Read `{"source", "prompt", "entry_point", "in_place"}`, load it, answer calls until stdin ends.
+    """Read `{"source", "prompt", "entry_point", "in_place", "cpu_s"}`, load it, answer calls until stdin ends.
 
     The channel carries an empty object before the source is touched, then `{"loaded": true}` or `{"failed": label,
     "text": text}`, then one line a call: `{"value": encoded}`, with the `arguments` as they are after the call where
@@ -36,6 +37,8 @@ def serve_solution() -> NoReturn:
     calls = _take_stdin()
     request = json.loads(read_line(calls))
     write_line({}, CHANNEL)
+    if request["cpu_s"]:
+        resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_s"], request["cpu_s"] + 1))
     function = _load(request["source"], request["prompt"], request["entry_point"])
     if not callable(function):
         write_line(function, CHANNEL)

@@ -14,20 +14,22 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from workgym.envs.coding.callee import (
+    ENDS,
+    SOLUTION,
+    SolutionEnded,
+    answer_of,
+    load_solution,
+    parse_line,
+)
 from workgym.envs.coding.lines import Child, running
-from workgym.envs.coding.show import printable
-from workgym.envs.coding.warm import WARM_MODULES
 from workgym.envs.sandbox.protocol import SandboxPool
-from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
+from workgym.envs.sandbox.spec import PythonCode
 from workgym.tasks.errors import SandboxError, VerifierError
 from workgym.tasks.task import Task
 
-__all__ = ["MAX_ANSWERS_BYTES", "SPLIT_SANDBOX", "SplitTests", "TestReport", "humaneval_tests", "run_split_tests"]
+__all__ = ["SplitTests", "TestReport", "humaneval_tests", "run_split_tests"]
 
-SPLIT_SANDBOX: Final = SandboxSpec(warm_modules=WARM_MODULES, memory_mb=512, cpu_s=10.0, output_kb=16 * 1024)
-"""What a solution, and what its tests, may use: room for the codec's largest message on the channel."""
-
-_SOLUTION: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_solution()\n")
 _TESTS: Final = PythonCode("import workgym_split_child\nworkgym_split_child.serve_tests()\n")
 
 
@@ -81,19 +83,6 @@ _SHARE: Final = 0.5
 """Of the time, to wait for the solution in all: one that sleeps cannot make the tests late and be excused."""
 
 
-MAX_ANSWERS_BYTES: Final = 16 * 2**20
-"""Length of all answers of one solution: each costs the tests' process time to read."""
-
-
-class _Ended(Exception):
-    """The solution's process cannot answer any more."""
-
-    def __init__(self, label: str, detail: str) -> None:
-        super().__init__(label, detail)
-        self.label = label
-        self.detail = detail
-
-
 def humaneval_tests(task: Task) -> SplitTests:
     """The tests of a task that was read from HumanEval: one, that calls its `check`."""
     test = f"{task.hidden['test']}\n\ncheck(candidate)\n"
@@ -127,11 +116,11 @@ def run_split_tests(
     deadline = time.monotonic() + timeout_s
     children: list[Child] = []
     try:
-        with running(pool, _SOLUTION, children, timeout_s * _SHARE) as callee:
-            _load(callee, solution, tests, deadline)
+        with running(pool, SOLUTION, children, timeout_s * _SHARE) as callee:
+            load_solution(callee, solution, tests.entry_point, deadline, prompt=tests.prompt, in_place=tests.in_place)
             with running(test_pool or pool, _TESTS, children) as caller:
                 outcomes = _run_tests(callee, caller, tests, deadline)
-    except _Ended as end:
+    except SolutionEnded as end:
         return TestReport(0, len(tests.tests), end.label, end.detail, cpu_s=_cpu_s(children))
     passed = outcomes.count("passed")
     label = "ok" if passed == len(outcomes) else "oom" if "MemoryError" in outcomes else "failed"
@@ -143,64 +132,6 @@ def _cpu_s(children: list[Child]) -> float:
     return sum(child.finish().cpu_s for child in children)
 
 
-def _load(callee: Child, solution: str, tests: SplitTests, deadline: float) -> None:
-    """Have the solution loaded.
-
-    Raises:
-        _Ended: it does not load.
-        SandboxError: its process did not come up.
-    """
-    request = {
-        "source": solution,
-        "prompt": tests.prompt,
-        "entry_point": tests.entry_point,
-        "in_place": tests.in_place,
-    }
-    callee.send(json.dumps(request).encode())
-    if callee.receive(deadline) != b"{}":
-        result = callee.kill()
-        raise SandboxError(
-            f"the solution's process ended ({result.status}, exit {result.exit_code}) before it was begun: "
-            f"{result.stderr[-300:].decode(errors='replace')!r}. Is the pool opened with SPLIT_SANDBOX?"
-        )
-    answer = _parse(_answer(callee, deadline))
-    if answer == {"loaded": True}:
-        return
-    failed = answer.get("failed") if isinstance(answer, dict) else None
-    if failed in ("syntax", "error", "missing"):
-        raise _Ended(failed, printable(str(answer.get("text", ""))))
-    raise _Ended("crash", "the answer is malformed")
-
-
-def _answer(callee: Child, deadline: float) -> bytes:
-    """The next line of the solution's process.
-
-    Raises:
-        _Ended: there is none.
-    """
-    line = callee.receive(deadline)
-    if callee.n_bytes > MAX_ANSWERS_BYTES:
-        raise _Ended("output", "its answers are too long in all")
-    if line is not None:
-        return line
-    if callee.is_late(deadline):
-        raise _Ended("timeout", "it does not answer; it sleeps or waits for something")
-    result = callee.finish()
-    label, detail = _ENDS.get(result.status, ("crash", f"its process ended with {result.status}"))
-    if result.truncated_bytes:
-        label, detail = _ENDS["output_limit"]
-    raise _Ended(label, detail)
-
-
-_ENDS: Final = {
-    "ok": ("silent", "its process left without an answer"),
-    "timeout_cpu": ("timeout", "out of CPU time"),
-    "timeout_wall": ("timeout", "it stopped answering"),
-    "oom": ("oom", "out of memory"),
-    "output_limit": ("output", "too much output"),
-}
-
-
 def _run_tests(callee: Child, caller: Child, tests: SplitTests, deadline: float) -> tuple[str, ...]:
     """Carry calls and answers between the two until the tests are done.
 
@@ -208,7 +139,7 @@ def _run_tests(callee: Child, caller: Child, tests: SplitTests, deadline: float)
         The outcome of each test.
 
     Raises:
-        _Ended: the solution's process ended before the tests did, or its answers exhausted theirs.
+        SolutionEnded: the solution's process ended before the tests did, or its answers exhausted theirs.
         SandboxError, VerifierError: the tests' process failed by itself.
     """
     nonce = secrets.token_hex(16)
@@ -228,7 +159,7 @@ def _run_tests(callee: Child, caller: Child, tests: SplitTests, deadline: float)
         kind, value = _report(callee, caller, nonce, deadline)
         if kind == "call" and isinstance(value, str):
             callee.send(value.encode())
-            caller.send(_answer(callee, deadline))
+            caller.send(answer_of(callee, deadline))
         elif kind == "result" and isinstance(value, str) and len(outcomes) < len(tests.tests):
             outcomes.append(value)
         elif kind == "end" and len(outcomes) == len(tests.tests):
@@ -244,24 +175,24 @@ def _report(callee: Child, caller: Child, nonce: str, deadline: float) -> tuple[
     """The next report of the tests' process: its kind and its value.
 
     Raises:
-        _Ended: there is none, and the solution is to blame.
+        SolutionEnded: there is none, and the solution is to blame.
         SandboxError, VerifierError: there is none, and the solution is not to blame.
     """
     line = caller.receive(deadline)
     if line is None:
         if caller.is_late(deadline):
             if _spent_s(callee, caller) >= _lost_s(caller):
-                raise _Ended("timeout", "it, and the tests on its answers, take too long")
+                raise SolutionEnded("timeout", "it, and the tests on its answers, take too long")
             raise SandboxError("the tests did not come to their end before the deadline; is the machine overloaded?")
         result = caller.finish()
         if result.status in ("timeout_cpu", "oom", "output_limit"):
-            label, detail = _ENDS[result.status]
-            raise _Ended(label, f"the tests on its answers: {detail}")
+            label, detail = ENDS[result.status]
+            raise SolutionEnded(label, f"the tests on its answers: {detail}")
         raise VerifierError(
             f"the tests' process ended ({result.status}, exit {result.exit_code}) without a verdict: "
             f"{result.stderr[-300:].decode(errors='replace')!r}"
         )
-    report = _parse(line)
+    report = parse_line(line)
     if not isinstance(report, list) or len(report) != 3 or report[0] != nonce or not isinstance(report[1], str):
         raise VerifierError("a line on the channel of the tests' process is not its driver's")
     return report[1], report[2]
@@ -275,10 +206,3 @@ def _spent_s(callee: Child, caller: Child) -> float:
 def _lost_s(caller: Child) -> float:
     """Seconds for which the tests were waited for while they did not compute: the machine was busy, or they slept."""
     return caller.waited_s - caller.kill().cpu_s
-
-
-def _parse(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from workgym.tasks.coding.expression import Puzzle, draw_function, draw_puzzle
+from workgym.tasks.coding.function.make import draw_exercise
 from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import SPLITS, split_of
@@ -15,10 +16,11 @@ from workgym.tasks.task import LEVELS, Budget, Task, content_hash
 
 __all__ = ["FAMILIES", "CodingTasks"]
 
-FAMILIES: Final = ("expression",)
+FAMILIES: Final = ("expression", "function")
 
-_VERSION: Final = "2"
+_VERSIONS: Final = {"expression": "2", "function": "1"}
 _BUDGET: Final = Budget(turns=4, tokens=1024, wall_s=120.0)
+_FUNCTION_BUDGET: Final = Budget(turns=4, tokens=4096, wall_s=300.0)
 _TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>[0-9])-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")
 _PROMPT: Final = (
     "Find a Python expression in x, a whole number, that has the values shown. "
@@ -30,8 +32,8 @@ class CodingTasks:
     """Makes coding tasks from seeds.
 
     Args:
-        family: the kind of task.
-        style: "full" puts the instructions before the examples; "short" shows the examples alone, for small models.
+        family: the kind of task: "expression" or "function".
+        style: "full" puts the instructions before the examples; "short" drops them, for small models.
 
     Raises:
         ValueError: the family or the style does not exist.
@@ -44,7 +46,7 @@ class CodingTasks:
             raise ValueError(unknown_name("style", style, ("full", "short")))
         self.family: Final = family
         self.style: Final = style
-        self.version: Final = f"{family}-{_VERSION}"
+        self.version: Final = f"{family}-{_VERSIONS[family]}"
         self.levels: Final = LEVELS
 
     def sample(self, level: int, rng: np.random.Generator, split: str = "train") -> Task:
@@ -81,19 +83,20 @@ class CodingTasks:
         return self._make(int(match["level"]), match["split"], int(match["seed"], 16))
 
     def _make(self, level: int, split: str, seed: int) -> Task:
+        task_id = f"coding-{self.family}-{level}-{split}-{seed:x}"
+        make = self._expression if self.family == "expression" else self._function
+        return make(task_id, level, split, np.random.default_rng(seed))
+
+    def _expression(self, task_id: str, level: int, split: str, rng: np.random.Generator) -> Task:
         """The seed decides a sequence of functions; the task is the first of them that belongs to the split.
 
         A function that a trivial expression equals (1*x+0) has no hidden inputs to be judged by, and is passed over.
         """
-        rng = np.random.default_rng(seed)
-        puzzle = None
+        puzzle: Puzzle | None = None
         while puzzle is None:
             function = draw_function(level, rng)
             if split_of(function.text) == split:
                 puzzle = draw_puzzle(function, rng)
-        return self._task(f"coding-{self.family}-{level}-{split}-{seed:x}", level, split, puzzle)
-
-    def _task(self, task_id: str, level: int, split: str, puzzle: Puzzle) -> Task:
         return Task(
             id=task_id,
             domain="coding",
@@ -105,5 +108,24 @@ class CodingTasks:
             public={"examples": [list(pair) for pair in puzzle.shown]},
             hidden={"reference": puzzle.text, "cases": [list(pair) for pair in puzzle.hidden]},
             budget=_BUDGET,
+            source=f"CodingTasks {self.version}",
+        )
+
+    def _function(self, task_id: str, level: int, split: str, rng: np.random.Generator) -> Task:
+        exercise = draw_exercise(level, rng, split)
+        return Task(
+            id=task_id,
+            domain="coding",
+            family=self.family,
+            level=level,
+            split=split,
+            prompt=exercise.prompt,
+            structure=content_hash([self.family, exercise.identity]),
+            public={
+                "entry_point": exercise.entry_point,
+                "examples": [[list(case.args), case.value] for case in exercise.shown],
+            },
+            hidden={"reference": exercise.reference, "cases": [case.as_json() for case in exercise.hidden]},
+            budget=_FUNCTION_BUDGET,
             source=f"CodingTasks {self.version}",
         )

@@ -13,10 +13,11 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from workgym.envs.coding.callee import SPLIT_SANDBOX
 from workgym.envs.coding.evaluate import evaluate_expression
 from workgym.envs.coding.function_hacks import FUNCTION_HACKS, FUNCTION_STALLS
 from workgym.envs.coding.hacks import EXPRESSION_HACKS, HACKS
-from workgym.envs.coding.split_process import SPLIT_SANDBOX, humaneval_tests, run_split_tests
+from workgym.envs.coding.split_process import humaneval_tests, run_split_tests
 from workgym.envs.env import WorkEnv
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.protocol import SandboxPool

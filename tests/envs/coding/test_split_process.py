@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workgym.envs.coding.split_process import SPLIT_SANDBOX, SplitTests, TestReport, humaneval_tests, run_split_tests
+from workgym.envs.coding.callee import SPLIT_SANDBOX
+from workgym.envs.coding.split_process import SplitTests, TestReport, humaneval_tests, run_split_tests
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.tasks.coding.load import load_tasks

@@ -1,0 +1,147 @@
+"""Measures a submitted function, and says what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from workgym.envs.coding.calls import call_function
+from workgym.envs.coding.function_session import is_right
+from workgym.envs.coding.split_process import humaneval_tests, run_split_tests
+from workgym.envs.sandbox.protocol import Pools
+from workgym.envs.verify import Attempt, Check, Layer
+from workgym.tasks.errors import SandboxError
+from workgym.tasks.task import Task
+
+__all__ = [
+    "FUNCTION_LAYERS", "FunctionFindings", "FunctionTests", "all_pass", "examine_function", "loads", "parses",
+    "tests_pass",
+]  # fmt: skip
+
+_CPU_S: Final = 2.0
+"""For all cases of one task but the large one: many times what a reference needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTests:
+    """How a function did on the hidden cases.
+
+    Attributes:
+        paid, n_paid: cases that earn reward: passed, and all.
+        passed, total: all cases.
+        label: "" or what stopped it: syntax, error, missing, timeout, oom, output, crash, silent.
+        detail: words that give nothing hidden away.
+    """
+
+    paid: int
+    n_paid: int
+    passed: int
+    total: int
+    label: str = ""
+    detail: str = ""
+
+
+class FunctionFindings:
+    """What is to be known of an attempt; it is measured when a verifier first asks."""
+
+    def __init__(self, attempt: Attempt, task: Task, pools: Pools) -> None:
+        self._attempt = attempt
+        self._task = task
+        self._pools = pools
+
+    @property
+    def submission(self) -> str:
+        """The code that was submitted; "" where none was."""
+        return self._attempt.submission or ""
+
+    @cached_property
+    def tests(self) -> FunctionTests:
+        """The submission on the hidden cases, whose values stay in this process.
+
+        Raises:
+            SandboxError: infrastructure failed.
+        """
+        return self._by_tests() if "test" in self._task.hidden else self._by_cases()
+
+    def _by_tests(self) -> FunctionTests:
+        """A task that came with code to test it: all or nothing."""
+        report = run_split_tests(self._pools.grader, self.submission, humaneval_tests(self._task))
+        label = "" if report.label in ("ok", "failed") else report.label
+        right = int(report.all_passed)
+        return FunctionTests(right, 1, right, 1, label, report.detail if label else "")
+
+    def _by_cases(self) -> FunctionTests:
+        cases = self._task.hidden["cases"]
+        n_paid = sum(case["paid"] for case in cases)
+        report = call_function(
+            self._pools.grader,
+            self.submission,
+            self._task.public["entry_point"],
+            [case["args"] for case in cases],
+            cpu_s=_CPU_S,
+        )
+        if report.label:
+            return FunctionTests(0, n_paid, 0, len(cases), report.label, _WORDS.get(report.label, report.label))
+        right = [is_right(answer, case) for answer, case in zip(report.answers, cases, strict=True)]
+        paid = sum(good and case["paid"] for good, case in zip(right, cases, strict=True))
+        return FunctionTests(paid, n_paid, sum(right), len(cases))
+
+
+_WORDS: Final = {
+    "syntax": "it is no Python",
+    "error": "it raises while it is loaded",
+    "missing": "it does not define the function",
+    "timeout": "it takes too long",
+    "oom": "it takes too much memory",
+}
+
+
+def examine_function(attempt: Attempt, task: Task, pools: Pools | None) -> FunctionFindings:
+    """Prepare the findings of an attempt at a function; nothing runs before a verifier asks.
+
+    Raises:
+        SandboxError: there are no pools to run it in.
+    """
+    if pools is None:
+        raise SandboxError("the coding domain judges in a sandbox and was given none")
+    return FunctionFindings(attempt, task, pools)
+
+
+def parses(findings: FunctionFindings) -> Check:
+    """Whether the submission is Python. Asked in the sandbox too: parsers can be attacked."""
+    if not findings.submission.strip():
+        return Check("parses", 0.0, detail="nothing was submitted", label="empty")
+    tests = findings.tests
+    return Check("parses", float(tests.label != "syntax"), detail=tests.detail if tests.label == "syntax" else "")
+
+
+def loads(findings: FunctionFindings) -> Check:
+    """Whether the submission can be loaded and defines the function."""
+    tests = findings.tests
+    if tests.label in ("error", "missing"):
+        return Check("loads", 0.0, detail=tests.detail, label=tests.label)
+    return Check("loads", 1.0)
+
+
+def tests_pass(findings: FunctionFindings) -> Check:
+    """Share of the paid hidden cases that the submission passes."""
+    tests = findings.tests
+    if tests.label:
+        return Check("tests", 0.0, detail=tests.detail, label=tests.label)
+    return Check("tests", tests.paid / tests.n_paid, detail=f"{tests.paid} of {tests.n_paid} paid cases are right")
+
+
+def all_pass(findings: FunctionFindings) -> Check:
+    """Whether it passes every hidden case, edge cases included, which earn nothing by themselves."""
+    tests = findings.tests
+    done = not tests.label and tests.passed == tests.total
+    return Check("all", float(done), detail=f"{tests.passed} of {tests.total} cases are right", label=tests.label)
+
+
+FUNCTION_LAYERS: Final = (
+    Layer(parses, gate=True),
+    Layer(loads, gate=True, cost=1.0),
+    Layer(tests_pass, weight=1.0, cost=2.0),
+    Layer(all_pass, cost=3.0),
+)

@@ -1,0 +1,1 @@
+"""Family `function`: write a Python function from its description in words."""
