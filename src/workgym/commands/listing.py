@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Final
 
 import gymnasium as gym
@@ -12,8 +14,10 @@ import numpy as np
 import typer
 
 from workgym.envs.env import WorkEnv
-from workgym.envs.registration import ENTRY_POINTS
+from workgym.envs.plugins import Plugin
+from workgym.envs.registration import OWN, known_domains
 from workgym.tasks.naming import unknown_name
+from workgym.tasks.source import TaskSource
 
 __all__ = ["list_names"]
 
@@ -37,28 +41,56 @@ def list_names(
 
 
 def _environments() -> list[dict[str, Any]]:
-    return [
-        {
-            "id": env_id,
-            "domain": world.domain.name,
-            "version": world.domain.version,
-            "families": _families(env_id, world),
-            "levels": list(world.domain.source.levels),
-        }
-        for env_id, world in _worlds().items()
-    ]
-
-
-def _families(env_id: str, world: WorkEnv) -> list[str]:
-    """The families that a domain's file names in FAMILIES; else the family of a task that it makes."""
-    module = importlib.import_module(ENTRY_POINTS[env_id].partition(":")[0])
-    named = getattr(module, "FAMILIES", ())
-    source = world.domain.source
-    return list(named) or [source.sample(source.levels[0], np.random.default_rng(0)).family]
+    return [{key: value for key, value in row.items() if key != "players"} for row in _domains()]
 
 
 def _players() -> list[dict[str, Any]]:
-    return [{"id": env_id, "players": list(world.domain.players)} for env_id, world in _worlds().items()]
+    return [{"id": row["id"], "players": row["players"]} for row in _domains()]
+
+
+@cache
+def _domains() -> list[dict[str, Any]]:
+    """Every domain that can be made. An installed package whose domain cannot is named, and left out."""
+    rows = []
+    for plugin in known_domains():
+        try:
+            rows.append(_look_at(plugin))
+        except Exception as error:
+            if plugin.distribution == OWN:
+                raise
+            print(
+                f"workgym: {plugin.env_id} of the installed package {plugin.distribution} is left out: "
+                f"{type(error).__name__}: {error}",
+                file=sys.stderr,
+            )
+    return rows
+
+
+def _look_at(plugin: Plugin) -> dict[str, Any]:
+    """Make one environment, which starts nothing, and read what its domain has."""
+    env = gym.make(plugin.env_id)
+    world = env.unwrapped
+    if not isinstance(world, WorkEnv):
+        raise TypeError(f"{plugin.entry_point} makes a {type(world).__name__}, not a WorkEnv")
+    domain = world.domain
+    row = {
+        "id": plugin.env_id,
+        "domain": domain.name,
+        "version": domain.version,
+        "families": _families(plugin, domain.source),
+        "levels": list(domain.source.levels),
+        "package": plugin.distribution,
+        "players": list(domain.players),
+    }
+    env.close()
+    return row
+
+
+def _families(plugin: Plugin, source: TaskSource) -> list[str]:
+    """The families that a domain's file names in FAMILIES; else the family of a task that it makes."""
+    module = importlib.import_module(plugin.entry_point.partition(":")[0])
+    named = getattr(module, "FAMILIES", ())
+    return list(named) or [source.sample(source.levels[0], np.random.default_rng(0)).family]
 
 
 def _recipes() -> list[dict[str, Any]]:
@@ -79,12 +111,6 @@ def _suites() -> list[dict[str, Any]]:
         }
         for name, suite in SUITES.items()
     ]
-
-
-def _worlds() -> dict[str, WorkEnv]:
-    """One environment of each id; making one starts nothing."""
-    made = {env_id: gym.make(env_id).unwrapped for env_id in ENTRY_POINTS}
-    return {env_id: world for env_id, world in made.items() if isinstance(world, WorkEnv)}
 
 
 def _show(section: str, rows: Sequence[Mapping[str, Any]]) -> None:
