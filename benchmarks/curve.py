@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from workgym.benchmarks.learning import StageResult
 
 __all__ = ["draw_curve"]
 
-_SMOOTHING = 8
+_SMOOTHING: Final = 8
+_COLORS: Final = (
+    ("#9ecae1", "#2171b5"),
+    ("#a1d99b", "#238b45"),
+    ("#bcbddc", "#6a51a3"),
+    ("#fdd0a2", "#a63603"),
+    ("#cccccc", "#525252"),
+)
+"""Of a level's steps and of their mean."""
 
 
 def draw_curve(metrics: Sequence[Mapping[str, Any]], stages: Sequence[StageResult], path: Path, *, title: str) -> None:
-    """Draw loss and success over the steps of a run, with the held-out success after each stage.
+    """Draw success over the steps of a run, with the held-out success after each stage.
+
+    Where several levels were practiced, each has its line, and a second panel shows its share of the tasks.
 
     Args:
         metrics: the lines of `metrics.jsonl`: those with `stage/rl` 0 belong to imitation, those with 1 to practice.
@@ -25,17 +35,23 @@ def draw_curve(metrics: Sequence[Mapping[str, Any]], stages: Sequence[StageResul
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)  # draws without a screen
-    axes = figure.subplots()
     imitated = [line for line in metrics if not line.get("stage/rl")]
     practiced = [line for line in metrics if line.get("stage/rl")]
-    key = next((name for line in practiced for name in line if name.startswith("success/")), "")
-    curve = [float(line.get(key) or 0.0) for line in practiced]
-    axes.plot([line["step"] for line in practiced], curve, color="#9ecae1", linewidth=0.8)
-    axes.plot(
-        [line["step"] for line in practiced], _smooth(curve), color="#2171b5", label="success in practice (train)"
-    )
+    names = sorted({name.partition("/")[2] for line in practiced for name in line if name.startswith("success/")})
+    several = len(names) > 1
+    figure = Figure(figsize=(8, 5.4 if several else 3.6), layout="constrained")
+    FigureCanvasAgg(figure)  # draws without a screen
+    axes, *below = figure.subplots(2 if several else 1, 1, sharex=True, squeeze=False)[:, 0]
+    for name, (pale, dark) in zip(names, _COLORS, strict=False):
+        drawn = [line for line in practiced if line.get(f"success/{name}") is not None]
+        steps, curve = [line["step"] for line in drawn], [float(line[f"success/{name}"]) for line in drawn]
+        axes.plot(steps, curve, color=pale, linewidth=0.8)
+        label = f"{name} in practice (train)" if several else "success in practice (train)"
+        axes.plot(steps, _smooth(curve), color=dark, label=label)
+        for panel in below:
+            shares = [line.get(f"curriculum/{name}") for line in practiced]
+            panel.plot([line["step"] for line in practiced], shares, color=dark, label=name)
+            panel.set(xlabel="step", ylabel="share of the tasks", ylim=(0, 1))
     ends = [0, len(imitated), len(imitated) + len(practiced)]
     for stage, x in zip(stages, ends, strict=False):
         spread = [[stage.success - stage.low], [stage.high - stage.success]]
@@ -46,8 +62,8 @@ def draw_curve(metrics: Sequence[Mapping[str, Any]], stages: Sequence[StageResul
         axes.axvspan(0, len(imitated), color="#f0f0f0", zorder=0)
         axes.text(len(imitated) / 2, 1.02, "imitation", ha="center", fontsize=8)
     axes.text(len(imitated) + len(practiced) / 2, 1.02, "reinforcement", ha="center", fontsize=8)
-    axes.set(xlabel="step", ylabel="success", ylim=(-0.02, 1.1), title=title)
-    axes.legend(loc="lower right", fontsize=8)
+    axes.set(xlabel="" if several else "step", ylabel="success", ylim=(-0.02, 1.1), title=title)
+    axes.legend(loc="upper left" if several else "lower right", fontsize=8)
     figure.savefig(path, format="png")
 
 

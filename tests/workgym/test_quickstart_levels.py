@@ -82,6 +82,7 @@ def test_every_level_is_demonstrated_practiced_and_evaluated(whole: Path) -> Non
         }
     assert set(map(tuple, levels.values())) == {(1, 2, 3)}
     assert [stage["n"] for stage in json.loads((whole / "report.json").read_text())["stages"]] == [9, 9, 9]
+    assert "by level: level 1 0.000 [0.000, 0.561], level 2 " in (whole / "report.md").read_text()
 
 
 @pytest.mark.xdist_group("quickstart")
