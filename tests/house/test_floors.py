@@ -19,6 +19,7 @@ ROOMS = {
     ),
     "transformers": ("workgym.agents.chat", "workgym.agents.models.smollm2", "workgym.benchmarks.perf"),
     "gguf": ("workgym.agents.models",),
+    "openai": ("workgym.agents.policies.openai",),
     "safetensors": ("workgym.agents.models", "workgym.training"),
     "tensorboard": ("workgym.training.trackers",),
     "matplotlib": ("workgym.benchmarks.curve",),
