@@ -15,11 +15,12 @@ import gymnasium as gym
 import numpy as np
 import torch
 
+from workgym.agents.archive import Archive
 from workgym.agents.engines.engine import SamplingParams
 from workgym.agents.engines.local import LocalEngine
 from workgym.agents.evaluate import evaluate, seats_for
 from workgym.agents.models import Llama
-from workgym.agents.outcomes import Outcome, summarize
+from workgym.agents.outcomes import Outcome, outcomes_by_group, summarize
 from workgym.agents.play import play
 from workgym.agents.policies.model import ModelPolicy, save_policy
 from workgym.agents.policies.scripted import ScriptedPolicy
@@ -227,6 +228,7 @@ class _Lesson:
                 "Held-out functions are a third of all, chosen by hash, and seen by neither stage. Success: right at "
                 "every hidden input, actions sampled at temperature 1; greedy: the likeliest token always.",
                 f"{len(archive)} episodes are archived. CPU seconds include the sandboxes and leave out the measuring.",
+                *([_by_level(archive)] if len(self.config.all_levels) > 1 else []),
             ],
         ).write(folder)
         metrics = read_metrics(folder / "metrics.jsonl")
@@ -277,6 +279,16 @@ def _draw_tasks(source: CodingTasks, levels: Sequence[int], n: int, seed: int) -
         rng = np.random.default_rng([seed, level])
         tasks += [source.sample(level, rng, "train") for _ in range(n // len(levels) + (i < n % len(levels)))]
     return tasks
+
+
+def _by_level(archive: Archive) -> str:
+    """Held-out success of each level after practice."""
+    groups = outcomes_by_group(archive.query(prefix="eval-rl-test/"))
+    told = [
+        f"level {level} {outcome.success:.3f} [{outcome.low:.3f}, {outcome.high:.3f}]"
+        for (_, _, level), outcome in groups.items()
+    ]
+    return f"Held-out success after practice, by level: {', '.join(told)}."
 
 
 def _named(config: QuickstartConfig) -> str:
