@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "list": ("workgym.commands.listing:list_names", "Show environments, levels, players, suites and recipes."),
     "train": ("workgym.commands.train:train", "Run a training recipe, or go on with a run that was stopped."),
     "eval": ("workgym.commands.evaluate:evaluate", "Measure what a policy can do, and what it costs."),
+    "play": ("workgym.commands.play:play", "Solve a task yourself, in the terminal, and see the verdict."),
     "archive": ("workgym.commands.archive:app", "Look into archived episodes, and judge them again."),
     "doctor": ("workgym.commands.doctor:doctor", "Say what this machine offers, lacks, and how to mend it."),
 }
