@@ -1,0 +1,143 @@
+"""Suites as TOML files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import toy_domain
+
+from workgym.benchmarks.suite import SUITES, Suite, TaskSet, find_suite, read_suite, suite_of
+from workgym.tasks.errors import TaskError
+from workgym.tasks.task import Budget
+
+assert toy_domain.make, "importing it registers Toy-v0"
+
+FULL = """
+name = "toys"
+summary = "Doubling."
+repeats = 2
+seed = 5
+
+[budget]
+turns = 3
+wall_s = 2.5
+
+[[tasks]]
+env = "Toy-v0"
+levels = [1, 2]
+n = 3
+
+[[tasks]]
+env = "Toy-v0"
+family = "double"
+kwargs = { tokens = 9 }
+levels = [3]
+n = 2
+split = "train"
+seed = 7
+budget = { turns = 1, tokens = 50 }
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_says_all_that_a_suite_is(tmp_path: Path) -> None:
+    assert read_suite(write(tmp_path, FULL)) == Suite(
+        "toys",
+        (
+            TaskSet("Toy-v0", {}, (1, 2), 3, "test", 5, Budget(3, 0, 2.5)),
+            TaskSet("Toy-v0", {"tokens": 9, "family": "double"}, (3,), 2, "train", 7, Budget(1, 50, 2.5)),
+        ),
+        n_repeats=2,
+        seed=5,
+        summary="Doubling.",
+    )
+
+
+def test_a_short_file_is_named_after_itself(tmp_path: Path) -> None:
+    suite = read_suite(write(tmp_path, '[[tasks]]\nenv = "Toy-v0"\nlevels = [1]\nn = 2\n'))
+    assert suite == Suite("own", (TaskSet("Toy-v0", levels=(1,), n_tasks=2),))
+
+
+def test_a_suite_comes_back_from_its_record(tmp_path: Path) -> None:
+    suite = read_suite(write(tmp_path, FULL))
+    assert suite_of(suite.as_record()) == suite
+
+
+def test_a_budget_replaces_that_of_the_tasks_where_it_says_something() -> None:
+    (tasks,) = suite_of(
+        {"name": "s", "tasks": [{"env": "Toy-v0", "levels": [1], "n": 2, "budget": {"tokens": 7}}]}
+    ).draw()
+    assert {task.budget for task in tasks} == {Budget(turns=4, tokens=7)}
+
+
+def test_a_budget_leaves_the_task_what_it_was() -> None:
+    plain = TaskSet("Toy-v0", n_tasks=2)
+    assert [task.content_hash() for task in plain.with_budget(Budget(turns=1)).tasks()] == [
+        task.content_hash() for task in plain.tasks()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[tasks]", "is no TOML"),
+        ("", "tasks is missing"),
+        ("tasks = []", "[[tasks]] is empty"),
+        ("tasks = 3", "write [[tasks]]"),
+        ("tasks = [3]", "[[tasks]] 1 must be a table"),
+        (FULL.replace("repeats", "repeat"), "Did you mean 'repeats'"),
+        (FULL.replace("repeats = 2", "repeats = 0"), "a whole number > 0, not 0"),
+        (FULL.replace("repeats = 2", "repeats = true"), "not True"),
+        (FULL.replace("seed = 5", "seed = -1"), "a whole number >= 0"),
+        (FULL.replace("turns = 3", "turn = 3"), "[budget]: unknown key 'turn'. Did you mean 'turns'"),
+        (FULL.replace("wall_s = 2.5", "wall_s = nan"), "a number of seconds"),
+        (FULL.replace("wall_s = 2.5", "wall_s = inf"), "a number of seconds"),
+        (FULL.replace("tokens = 50", "token = 50"), "[[tasks]] 2 budget: unknown key 'token'"),
+        (FULL.replace("levels = [3]", "level = 3"), "[[tasks]] 2: unknown key 'level'. Did you mean 'levels'"),
+        (FULL.replace("levels = [3]", "levels = 3"), "a list of levels"),
+        (FULL.replace("levels = [3]", "levels = []"), "a list of levels"),
+        (FULL.replace("levels = [3]", 'levels = ["3"]'), "a list of levels"),
+        (FULL.replace("levels = [3]\n", ""), "levels is missing"),
+        (FULL.replace("n = 2\n", ""), "n is missing"),
+        (FULL.replace("n = 2", "n = 0"), "a whole number > 0"),
+        (FULL.replace('env = "Toy-v0"\nfamily', "family"), "[[tasks]] 2: env is missing"),
+        (FULL.replace("{ tokens = 9 }", "{ split = 'test' }"), "kwargs.split is said beside the kwargs, as split"),
+        (FULL.replace("{ tokens = 9 }", "{ level = 1 }"), "as levels"),
+        (FULL.replace('split = "train"', "split = 1"), "split must be"),
+        (FULL.replace('name = "toys"', "name = ''"), "name must be a text that is not empty"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_in_words(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(TaskError) as refused:
+        read_suite(write(tmp_path, text))
+    assert words in str(refused.value)
+    assert "own.toml" in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=r"cannot read the suite .*nowhere\.toml: No such file"):
+        find_suite(str(tmp_path / "nowhere.toml"))
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xff"')
+    with pytest.raises(TaskError, match="is no TOML"):
+        find_suite(str(tmp_path / "latin.toml"))
+
+
+def test_a_suite_whose_split_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Did you mean 'test'"):
+        read_suite(
+            write(tmp_path, FULL.replace('split = "train"', 'split = "tset"').replace('family = "double"\n', ""))
+        ).draw()
+
+
+@pytest.mark.parametrize("name", sorted(SUITES))
+def test_the_suites_that_come_with_workgym_can_be_drawn(name: str) -> None:
+    suite = SUITES[name]
+    assert suite.name == name
+    assert suite.summary
+    assert all(task.split == "test" for tasks in suite.draw() for task in tasks)
