@@ -130,7 +130,9 @@ def judge_again(
 ) -> None:
     """Judge archived attempts again. The exit code is 0 if every verdict came out the same, to the bit, else 1."""
     from workgym.agents.regrade import regrade
+    from workgym.commands.agents import import_from_here
 
+    import_from_here()  # an environment of a module of the current folder
     filters = _filters(domain, family, level, split, policy, "", success, None)
     with _open(path) as archive:
         episodes = list(archive.query(prefix=prefix, **filters))
