@@ -64,7 +64,7 @@ $(DEMO): $(VENV)
 $(TEST): $(VENV)
 	@echo "== installing workgym with every extra and the tools for its tests (some minutes the first time)"
 	$(PIP) torch
-	$(PIP) --editable '.[all,dev]'
+	$(PIP) --editable '.[all,bench,dev]'
 	touch $@
 
 $(VENV):

@@ -217,6 +217,7 @@ _PARTS: Final[dict[str, Callable[[], Part]]] = {
     "python": _python,
     "train": _extra("train", "`workgym train`, and playing checkpoints"),
     "openai": _extra("openai", "`workgym eval --agent openai:MODEL`"),
+    "bench": _extra("bench", "comparisons with TRL, and `examples/trl_grpo.py`"),
     "cores": _cores,
     "memory": _memory,
     "gpu": _gpu,
