@@ -9,7 +9,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "transformers", "playwright", "docker", "trimesh", "pyrender", "pandas", "matplotlib")
-COMMANDS = ("list", "train", "eval", "play", "archive", "doctor")
+COMMANDS = ("list", "train", "eval", "play", "new-domain", "archive", "doctor")
 
 # Runs a statement and prints what the process has used, and which heavy packages it holds.
 MEASURE = f"""
