@@ -19,7 +19,7 @@ from workgym.tasks.task import LEVELS, Task
 
 __all__ = ["hashes_hold_in_another_process", "ids_load_the_same_task", "levels_can_be_drawn", "splits_share_nothing"]
 
-_N_SAMPLES: Final = 300
+_N_SAMPLES: Final = 100
 _N_HASHED: Final = 4
 _OTHER_HASH_SEED: Final = "77"
 

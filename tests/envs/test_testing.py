@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from workgym.envs.coding.env import FAMILIES
 from workgym.envs.domain import Domain, Observation
 from workgym.envs.env import WorkEnv
 from workgym.envs.testing import CHECKS, check_domain
@@ -171,6 +172,12 @@ def _end_children() -> Any:
 
 def test_a_sound_domain_passes_every_check() -> None:
     check_domain(make)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_coding_passes_every_check(family: str, require_backend: Callable[[str], None]) -> None:
+    require_backend("local")
+    check_domain("Coding-v0", kwargs={"family": family}, n_tasks=3)
 
 
 FAULTS = [

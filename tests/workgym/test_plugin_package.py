@@ -86,6 +86,13 @@ def test_list_names_the_package_that_brings_it(environment: CleanEnvironment) ->
     assert rows["Coding-v0"] == "workgym"
 
 
+def test_a_package_of_new_domain_installs_beside_it(environment: CleanEnvironment, tmp_path: Path) -> None:
+    environment.run("-m", "workgym", "new-domain", "word-puzzles", "--out", str(tmp_path / "made"))
+    environment.install(tmp_path / "made")
+    code = "import gymnasium as gym, workgym; print(gym.make('WordPuzzles-v0', level=5).reset(seed=0)[0])"
+    assert environment.run("-c", code, cwd=tmp_path).stdout.startswith("Write backwards: ")
+
+
 def test_the_interpreter_of_the_tests_does_not_know_it() -> None:
     """The control: the id comes from the installation, not from the repository."""
     code = "import gymnasium as gym, workgym; print('Units-v0' in gym.registry)"
