@@ -8,12 +8,15 @@ import shlex
 from pathlib import Path
 
 import pytest
+import toy_domain
 from episodes import make_trajectory
 
 from workgym.agents.archive import Archive
 from workgym.agents.tokenizer import CHARACTERS_FILE, CharTokenizer
 from workgym.agents.trajectory import Trajectory
 from workgym.cli import main
+
+assert toy_domain.make, "importing it registers Toy-v0"
 
 
 @pytest.fixture
@@ -43,7 +46,8 @@ def test_show_writes_a_page(run_folder: Path, capsys: pytest.CaptureFixture[str]
     file = run_folder / "one.html"
     code, out, _ = call(capsys, f"archive show {run_folder} rl/00001 --html {file}")
     page = file.read_text(encoding="utf-8")
-    assert (code, out) == (0, f"{file} holds the episode; any browser opens it.\n")
+    assert (code, out.splitlines()[0]) == (0, f"{file} holds the episode; any browser opens it.")
+    assert "--tokenizer FOLDER" in out
     assert page.startswith("<!DOCTYPE html>")
     assert "1 of 3 tests pass" in page
     assert '"texts"' not in page
@@ -71,6 +75,22 @@ def test_the_page_holds_the_texts_of_tokens_of_a_named_model(
     file = run_folder / "one.html"
     assert call(capsys, f"archive show {run_folder} eval/said --html {file} --tokenizer {run_folder}")[0] == 0
     assert set(token_texts(file).values()) == {f"word{number}" for number in CharTokenizer().encode("hi<")}
+
+
+def test_the_page_holds_the_texts_of_tokens_of_the_checkpoint_that_was_evaluated(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, model = tmp_path / "evaluated", tmp_path / "checkpoint"
+    assert call(capsys, f"eval --agent noop --env Toy-v0 --n 1 --out {run}")[0] == 0
+    model.mkdir()
+    CharTokenizer().save(model / CHARACTERS_FILE)
+    settings = json.loads((run / "eval.json").read_text())
+    (run / "eval.json").write_text(json.dumps({**settings, "agent": f"checkpoint:{model}"}))
+    with Archive.open(run_folder / "archive") as archive, Archive.open(run / "archive", "a") as other:
+        other.append(archive.get("eval/said"))
+    for place in (run, run / "archive"):
+        assert call(capsys, f"archive show {place} eval/said --html {run}/a.html")[0] == 0
+        assert set(token_texts(run / "a.html").values()) == {"h", "i", "<"}
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,7 @@ def show_episode(
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="The model whose tokens the page shows. [default: the run's, if it has one]"
-        ),
+        typer.Option(metavar="FOLDER", help="The model whose tokens the page shows. [default: the run's own]"),
     ] = None,
 ) -> None:
     """Print one episode, or write it as a page: what was asked, said and answered, the verdict and the cost."""
@@ -166,6 +164,8 @@ def _write_page(trajectory: Trajectory, file: Path, tokenizer: Path | None, run:
     token_text = find_token_text(tokenizer, run) if trajectory.ids else None
     file.write_text(episode_page(trajectory, token_text), encoding="utf-8")
     typer.echo(f"{file} holds the episode; any browser opens it.")
+    if trajectory.ids and token_text is None:
+        typer.echo("Its tokens stand there as ids: --tokenizer FOLDER names the model that they belong to.")
 
 
 def _filters(

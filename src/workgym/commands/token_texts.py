@@ -12,25 +12,28 @@ from workgym.tasks.extras import install_command
 __all__ = ["find_token_text"]
 
 _SUBWORDS_FILE: Final = "tokenizer.json"
+_CHECKPOINT: Final = "checkpoint:"
 
 
 def find_token_text(folder: Path | None, run: Path) -> Callable[[int], str] | None:
     """A function from a token id to its text.
 
     Args:
-        folder: of a model; None for the one that a run has trained.
+        folder: of a model; None for the one that a run has trained, or the checkpoint that was evaluated.
         run: the folder of a run, or its archive.
 
     Returns:
-        None where no folder was named and the run has no model.
+        None where no folder was named and none is known.
 
     Raises:
         PolicyError: the named folder has no tokenizer, or an id is not of it.
     """
+    from workgym.agents.archive import FRAMES
     from workgym.agents.tokenizer import CHARACTERS_FILE
 
-    places = [run / "model", run.parent / "model"] if folder is None else [folder, folder / "model"]
-    for place in places:
+    home = run.parent if (run / FRAMES).exists() else run
+    named = [*_evaluated(home), home] if folder is None else [folder]
+    for place in (each for one in named for each in (one, one / "model")):
         if (place / CHARACTERS_FILE).is_file():
             return _characters(place / CHARACTERS_FILE)
         if (place / _SUBWORDS_FILE).is_file():
@@ -38,6 +41,14 @@ def find_token_text(folder: Path | None, run: Path) -> Callable[[int], str] | No
     if folder is None:
         return None
     raise PolicyError(f"no tokenizer in {folder}: it holds neither {CHARACTERS_FILE} nor {_SUBWORDS_FILE}")
+
+
+def _evaluated(run: Path) -> list[Path]:
+    """The checkpoint that a run evaluated."""
+    from workgym.commands.eval_settings import SETTINGS_FILE, read_settings
+
+    agent = read_settings(run).agent if (run / SETTINGS_FILE).is_file() else ""
+    return [Path(agent.removeprefix(_CHECKPOINT))] if agent.startswith(_CHECKPOINT) else []
 
 
 def _characters(file: Path) -> Callable[[int], str]:
