@@ -45,7 +45,13 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         "A small model from scratch learns Coding-v0 by imitation and then by reinforcement, in minutes.",
         "workgym.quickstart",
         "QuickstartConfig",
-    )
+    ),
+    "smollm2-coding": Recipe(
+        "smollm2-coding",
+        "SmolLM2-135M learns to write functions by imitation and then by reinforcement, in under an hour.",
+        "workgym.smollm2",
+        "SmolLM2Config",
+    ),
 }
 """name -> recipe."""
 

@@ -13,6 +13,7 @@ ROOMS = {
         "workgym.agents.models",
         "workgym.agents.policies.model",
         "workgym.training",
+        "workgym.lesson",
         "workgym.quickstart",
         "workgym.smollm2",
         "workgym.benchmarks.perf",
