@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from workgym.tasks.coding.function.inputs import draw_input
-from workgym.tasks.coding.function.operation import Kind
+from workgym.tasks.coding.function.operation import Kind, Operation
 from workgym.tasks.coding.function.program import KINDS, Program, Raised, draw_guard, draw_steps
 from workgym.tasks.coding.function.sequence import draw_sequence
 
@@ -19,6 +19,9 @@ __all__ = ["Case", "Exercise", "draw_exercise", "show_call"]
 _N_PUBLIC: Final = 3
 _N_PAID: Final = (5, 8)
 _N_INPUTS: Final = 32
+_N_FIRST_INPUTS: Final = 12
+"""After which a function that gave next to nothing is given up."""
+
 _N_UNPAID: Final = 3
 _MAX_SHOWN_CHARS: Final = 90
 _N_TRIES: Final = 12
@@ -95,12 +98,10 @@ def draw_exercise(level: int, rng: np.random.Generator, split: str) -> Exercise:
     while True:
         sequence = draw_sequence(level, rng, split)
         for _ in range(_N_TRIES):
-            program = Program(draw_steps(sequence, rng, total=level > 1))
-            inputs = _inputs(program, rng)
-            ruled = _guarded(program, inputs[0], rng) if level > 1 and inputs else program
-            cases = _cases(ruled, inputs, level) if ruled is not None else None
-            if ruled is not None and cases is not None:
-                return _worded(ruled, *cases, rng, split)
+            program = _drawn(sequence, level, rng)
+            cases = _cases(program, level, rng) if program is not None else None
+            if program is not None and cases is not None:
+                return _worded(program, *cases, rng, split)
 
 
 def show_call(entry_point: str, args: Iterable[Any]) -> str:
@@ -108,52 +109,54 @@ def show_call(entry_point: str, args: Iterable[Any]) -> str:
     return f"{entry_point}({', '.join(json.dumps(value) for value in args)})"
 
 
-def _inputs(program: Program, rng: np.random.Generator) -> list[Any]:
-    """Different inputs at which the function is defined."""
-    drawn = {}
-    for _ in range(_N_INPUTS):
-        value = draw_input(program.first, rng)
-        drawn[json.dumps(value)] = value
-    return [value for value in drawn.values() if _is_defined(program, value)]
-
-
-def _is_defined(program: Program, value: Any) -> bool:
-    try:
-        program.run(value)
-    except (ValueError, IndexError):
-        return False
-    return True
-
-
-def _guarded(program: Program, example: Any, rng: np.random.Generator) -> Program | None:
-    """With an edge rule of its own, unless one of its steps states one."""
-    if any(step.total for step in program.steps):
+def _drawn(sequence: Sequence[Operation], level: int, rng: np.random.Generator) -> Program | None:
+    """A function of these operations, from level 2 on with an edge rule, unless one of its steps states one."""
+    program = Program(draw_steps(sequence, rng, total=level > 1))
+    if level == 1 or any(step.total for step in program.steps):
         return program
-    guard = draw_guard(program, example, rng)
+    guard = draw_guard(program, draw_input(program.first, rng), rng)
     return Program(program.steps, guard) if guard is not None else None
 
 
-def _cases(program: Program, inputs: Sequence[Any], level: int) -> tuple[list[Case], list[Case]] | None:
+def _cases(program: Program, level: int, rng: np.random.Generator) -> tuple[list[Case], list[Case]] | None:
     """Choose cases to show and cases to judge by; None where the function is too trivial or has a step too many."""
     known = set(_TRIVIAL)
+    asked: set[str] = set()
     shown: list[Case] = []
     paid: list[Case] = []
     rest: list[Case] = []
-    for argument in inputs:
-        value = program.run(argument)
-        text, asked = json.dumps(value), json.dumps(argument)
-        if text in known or text == asked:
+    for number in range(_N_INPUTS):
+        if len(shown) == _N_PUBLIC and len(paid) == _N_PAID[1]:
+            break
+        if number == _N_FIRST_INPUTS and len(shown) + len(paid) < _N_PUBLIC:
+            return None
+        argument = draw_input(program.first, rng)
+        question = json.dumps(argument)
+        value = None if question in asked else _value(program, argument)
+        asked.add(question)
+        if value is None:
+            continue
+        answer = json.dumps(value)
+        if answer in known or answer == question:
             rest.append(Case((argument,), value))
-        elif len(shown) < _N_PUBLIC and len(text) + len(asked) <= _MAX_SHOWN_CHARS:
+        elif len(shown) < _N_PUBLIC and len(answer) + len(question) <= _MAX_SHOWN_CHARS:
             shown.append(Case((argument,), value))
-            known.add(text)
+            known.add(answer)
         elif len(paid) < _N_PAID[1]:
             paid.append(Case((argument,), value, paid=True))
-            known.add(text)
+            known.add(answer)
     if len(shown) < _N_PUBLIC or len(paid) < _N_PAID[0] or not _is_normal(program, [*shown, *paid]):
         return None
     edges = [] if program.guard is None else [Case((x,), program.guard.instead) for x in program.guard.triggers]
     return shown, [*paid, *edges, *(rest[:_N_UNPAID] if level > 1 else [])]
+
+
+def _value(program: Program, argument: Any) -> Any:
+    """What a function gives; None where it is not defined."""
+    try:
+        return program.run(argument)
+    except (ValueError, IndexError):
+        return None
 
 
 def _is_normal(program: Program, cases: Sequence[Case]) -> bool:

@@ -228,7 +228,7 @@ NUMBER_OPERATIONS: Final[tuple[Operation, ...]] = (
     operation("base-digits", "make", _SPREAD, _BASE_DIGITS, "list its digits in base {k}, last digit first",
               "write the number in base {k} as a list of digits, least significant first",
               "make the list of base {k} digits, ones first", k=range(2, 10), inputs="large"),
-    operation("digit-sum", "make", ("number", "number"), "sum(int(d) for d in str({x}))",
+    operation("digit-sum", "fold", ("number", "number"), "sum(int(d) for d in str(abs({x})))",
               "compute the sum of its decimal digits", "add up the digits of the number", "total its digits",
               inputs="large"),
     operation("modulo", "fold", ("number", "number"), "{x} % {k}", "take it modulo {k}",

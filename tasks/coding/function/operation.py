@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
-__all__ = ["Kind", "Operation", "Param", "Step", "fill", "name_of", "operation"]
+__all__ = ["Kind", "Operation", "Param", "Step", "compute", "fill", "name_of", "operation"]
 
 Kind = Literal["number", "numbers", "text", "words", "table"]
 """What a step takes and gives: an int, a list of ints, a str, a list of str, a dict from str to int."""
@@ -112,11 +112,12 @@ class Step:
     @cached_property
     def run(self) -> Callable[[Any], Any]:
         """Does it. Our own code, never an agent's."""
-        return _compiled(self.code)
+        return compute(self.code)
 
 
 @lru_cache(maxsize=4096)
-def _compiled(code: str) -> Callable[[Any], Any]:
+def compute(code: str) -> Callable[[Any], Any]:
+    """Make a function of code in which `{x}` stands for its argument: an expression, or lines that set `out`."""
     lines = code.replace("{x}", "value").split("\n")
     if len(lines) == 1:
         lines = [f"out = {lines[0]}"]

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from workgym.tasks.coding.function.inputs import EMPTY
-from workgym.tasks.coding.function.operation import Kind, Operation, Step, fill, name_of
+from workgym.tasks.coding.function.operation import Kind, Operation, Step, compute, fill, name_of
 
 __all__ = ["KINDS", "Guard", "Program", "Raised", "draw_guard", "draw_steps"]
 
@@ -64,7 +64,7 @@ class Guard:
 
     def applies(self, argument: Any) -> bool:
         """Whether it applies to an argument."""
-        return bool(eval(self.code.replace("{x}", "x"), {"x": argument}))
+        return bool(compute(self.code)(argument))
 
 
 @dataclass(frozen=True, slots=True)

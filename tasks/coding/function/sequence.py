@@ -35,21 +35,80 @@ _NOT_AFTER: Final = {
 }
 """Role of a step -> roles that the next step must not have, where both take the same kind of value."""
 
-_NEVER: Final = {
-    ("kinds", "unique"),
-    ("longer", "lengths"),
-    ("shorter", "lengths"),
-    ("running-max", "unique"),
-    ("running-min", "unique"),
-    ("ascending", "records"),
+_RISING: Final = frozenset(
+    [
+        "running-max",
+        "running-min",
+        "running-kinds",
+        "running-count",
+        "running-letters",
+        "records",
+        "letter-positions",
+        "sorted-values",
+        "divisors",
+        "countdown",
+        "multiples-of",
+        "ascending",
+        "descending",
+    ]
+)
+"""What they give is in order already."""
+
+_ORDERLY: Final = frozenset(["window-max", "running-max", "running-min", "records", "largest", "smallest"])
+"""What is the same as something simpler, where the numbers are in order."""
+
+_BARRED: Final = (
+    ("add multiply subtract-from remainder divide cap lift power swap-value multiples not-multiples without",
+     "running-count"),
+    ("remainder", "by-remainder by-distance"),
+    ("cap lift digits base-digits lengths letter-in-each", "by-distance"),
+    ("unique kinds", "unique kinds records most-common largest smallest span"),
+    ("records running-max running-min", "unique kinds most-common smallest largest span"),
+    ("running-max running-min", "above below multiples not-multiples without"),
+    ("running-letters", "differences first last drop-first drop-last every"),
+    ("first-words last-words drop-words", "running-letters"),
+    ("longer-than-all", "lengths word-lengths word-counts"),
+    ("running-sum differences", "sum differences"),
+    ("power", "sum power-sum"),
+    ("ascending descending by-distance by-remainder", "cancel-pairs"),
+    ("ascending descending", "window-sum"),
+    ("letter-positions", "most-common smallest"),
+    ("join-numbers", "split-at split-words letters"),
+    ("drop-letters", "chunks"),
+    ("multiples-of", "window-sum chunk-sums differences running-sum"),
+    ("running-kinds", "above below without multiples not-multiples"),
+    ("first last", "most-common longest-run window-sum window-max chunk-sums"),
+    ("largest smallest", "modulo"),
+    ("multiples-of", "sum span first last drop-first drop-last every weighted-sum"),
+    ("digits", "sum"),
+    ("lengths letter-in-each", "sum running-sum"),
+    ("letter-in-each", "multiples not-multiples remainder by-remainder divide"),
+    ("running-letters", "span running-sum"),
+    ("sorted-values", "sum weighted-sum"),
+    ("word-lengths letter-counts word-counts", "value-total"),
+    ("zero-fill", "first-letters drop-letters last-letters every-letter split-at split-words letters"),
+    ("chunks", "longest initials longer-than-all total-letters"),
+    ("split-at split-words", "join-words"),
+    ("letters", "by-length by-last-letter shorten longest longer shorter total-letters lengths initials "
+     "longer-than-all running-letters count-longer word-lengths"),
+    ("longest top-key initials first-letters last-letters", "chunks split-words"),
+    ("initials", "letters letter-counts"),
+    ("pad-left pad-right", "reverse-text letter-kinds sort-letters letter-counts"),
+    ("stretch repeat-text", "letter-counts letter-kinds every-letter"),
+    ("squeeze", "remove-letter"),
+    ("longer shorter", "lengths word-lengths running-letters total-letters"),
     ("by-length", "longer-than-all"),
-    ("unique", "kinds"),
-    ("unique", "records"),
-    ("unique-words", "longer-than-all"),
-    ("running-sum", "differences"),
-    ("unique-words", "word-lengths"),
-}
-"""Neighbors of which one could go, or that are another operation together."""
+    ("unique-words", "longer-than-all word-lengths"),
+    ("append prepend repeat-words shorten", "total-letters running-letters longest word-lengths"),
+    ("raise-values scale-values entries-above entries-below", "sorted-values"),
+    ("upper stretch remove-letter reverse-text sort-letters first-letters drop-letters last-letters every-letter "
+     "squeeze replace-letter repeat-text", "letters"),
+)  # fmt: skip
+"""Names of steps, and of those that do not follow them: one of the two could go, or one other step does both."""
+
+_NEVER: Final = frozenset(
+    (after, step) for names, barred in _BARRED for after in names.split() for step in barred.split()
+)
 
 _TURNED: Final = {"reverse", "reverse-words", "reverse-text", "rotate"}
 """A turned list is cut or summed up as the list itself, from the other end."""
@@ -61,6 +120,8 @@ def may_follow(step: Operation, after: Operation) -> bool:
         return False
     if step.takes == "number" and step.role == "make":
         return False  # its work grows with the number, which is small where it is the argument alone
+    if after.name in _RISING and (step.role == "order" or step.name in _ORDERLY):
+        return False
     if after.takes != after.gives:
         return True
     if step.role in _NOT_AFTER.get(after.role, ()):
