@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "eval": ("workgym.commands.evaluate:evaluate", "Measure what a policy can do, and what it costs."),
     "play": ("workgym.commands.play:play", "Solve a task yourself, in the terminal, and see the verdict."),
     "new-domain": ("workgym.commands.new_domain:new_domain", "Write a package with a domain, to start your own from."),
+    "compare": ("workgym.commands.compare:compare_runs", "Say which of two evaluations is better, beyond noise."),
     "archive": ("workgym.commands.archive:app", "Look into archived episodes, and judge them again."),
     "doctor": ("workgym.commands.doctor:doctor", "Say what this machine offers, lacks, and how to mend it."),
 }
