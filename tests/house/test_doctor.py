@@ -96,14 +96,17 @@ def test_the_table_is_plain_text_where_the_terminal_is(capsys):
 
 
 @pytest.mark.parametrize(
-    ("required", "outcome"), [("", "1 skipped"), ("local", "1 skipped"), ("local,browser", "1 failed")]
+    ("variable", "required", "outcome"),
+    [("BROWSER", "", "1 skipped"), ("BACKENDS", "local", "1 skipped"), ("BROWSER", "1", "1 failed")],
 )
-def test_a_missing_part_skips_a_test_and_fails_it_where_it_is_required(root, tmp_path, monkeypatch, required, outcome):
-    """A missing part is made by asking for the browser under an empty PATH, as if it were a backend."""
+def test_a_missing_part_skips_a_test_and_fails_it_where_it_is_required(
+    root, tmp_path, monkeypatch, variable, required, outcome
+):
     (tmp_path / "conftest.py").write_text((root / "tests/conftest.py").read_text())
-    (tmp_path / "test_part.py").write_text("def test_part(require_backend):\n    require_backend('browser')\n")
+    (tmp_path / "test_part.py").write_text("def test_part(require_browser):\n    require_browser()\n")
     monkeypatch.setenv("WORKGYM_CHROMIUM", "/nowhere/chromium")
-    monkeypatch.setenv("WORKGYM_REQUIRE_BACKENDS", required)
+    monkeypatch.delenv("WORKGYM_REQUIRE_BROWSER", raising=False)
+    monkeypatch.setenv(f"WORKGYM_REQUIRE_{variable}", required)
 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rsf", str(tmp_path)],
