@@ -17,12 +17,11 @@ from workgym.agents.chat import ChatRenderer, open_tokenizer
 from workgym.agents.models import open_model
 from workgym.agents.models.smollm2 import SMOLLM2, smollm2_directory
 from workgym.agents.policies.model import save_policy
-from workgym.agents.policies.scripted import ScriptedPolicy
+from workgym.agents.policies.scripted import named_policy
 from workgym.agents.rack import EnvRack
 from workgym.agents.surroundings import Surroundings, write_surroundings
 from workgym.benchmarks.curve import draw_curve
 from workgym.benchmarks.learning import LearningReport
-from workgym.envs.coding.policies import PLAYERS
 from workgym.lesson import Lesson, Pupil, draw_tasks, make_env, name_levels
 from workgym.run_folder import RunFolder
 from workgym.smollm2_settings import (
@@ -59,13 +58,13 @@ def run(config: SmolLM2Config, folder: Path) -> None:
     """
     torch.set_num_threads(config.n_threads)
     directory = smollm2_directory() if config.model == SMOLLM2 else Path(config.model)
+    model, renderer = open_model(directory), ChatRenderer(open_tokenizer(directory))
+    pupil = Pupil(model, renderer, config.n_envs, min(_MAX_LEN, model.config.max_positions), torch.bfloat16)
     surroundings = Surroundings("Coding-v0", {"family": "function"}, config.max_turn_tokens)
     with (
         RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder,
         EnvRack(partial(make_env, surroundings), config.n_envs) as rack,
     ):
-        renderer = ChatRenderer(open_tokenizer(directory))
-        pupil = Pupil(open_model(directory), renderer, config.n_envs, _MAX_LEN, torch.bfloat16)
         limit = config.max_turn_tokens
         lesson = Lesson(pupil, run_folder, rack, max_turn_tokens=limit, seed=EVALUATION_SEED + config.seed)
         _measure(lesson, config, "base")
@@ -75,13 +74,13 @@ def run(config: SmolLM2Config, folder: Path) -> None:
         if not run_folder.is_over("rl"):
             _practice(lesson, config)
         _measure(lesson, config, "rl")
-        save_policy(pupil.model, renderer.tokenizer, folder / "model")
+        save_policy(model, renderer.tokenizer, folder / "model")
         write_surroundings(surroundings, folder / "model")
         _report(config, run_folder)
 
 
 def _imitate(lesson: Lesson, config: SmolLM2Config) -> None:
-    player = ScriptedPolicy("direct-oracle", PLAYERS["direct-oracle"])
+    player = named_policy(lesson.rack.env(0), "direct-oracle")
     tasks = draw_tasks(task_source(), config.levels, config.n_demonstrations, config.seed)
     rows = lesson.demonstrations(player, tasks, config.seed)
     how = TrainerConfig(

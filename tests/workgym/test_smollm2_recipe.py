@@ -1,0 +1,129 @@
+"""The recipe for chat models, whole, on a chat model of a few thousand weights; the learning itself is in docs/results."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from chat_models import make_tokenizer
+from test_quickstart import assert_same_run, command, finish, run_until
+
+from workgym.agents.archive import FRAMES, Archive
+
+SMALL = {
+    "n_demonstrations": 6,
+    "sft_steps": 3,
+    "sft_rows": 4,
+    "rl_steps": 2,
+    "rl_tasks": 2,
+    "rl_group": 3,
+    "n_eval": 2,
+    "n_known": 1,
+    "n_humaneval": 1,
+    "max_turn_tokens": 6,
+    "checkpoint_every": 1,
+    "n_envs": 6,
+    "n_threads": 1,
+}
+PROBLEM = {
+    "task_id": "Own/0",
+    "prompt": 'def twice(x):\n    """Twice x."""\n',
+    "entry_point": "twice",
+    "canonical_solution": "    return 2 * x\n",
+    "test": "def check(candidate):\n    assert candidate(2) == 4\n",
+}
+
+pytestmark = pytest.mark.xdist_group("quickstart")
+
+
+@pytest.fixture(autouse=True)
+def _machine(require_backend: Callable[[str], None], require_extra: Callable[[str], None]) -> None:
+    require_backend("local")
+    require_extra("train")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chat model, a file of problems, and a run that was never interrupted."""
+    from workgym.agents.models import Llama, LlamaConfig
+    from workgym.agents.policies.model import save_policy
+
+    folder = tmp_path_factory.mktemp("chat")
+    tokenizer = make_tokenizer()
+    shape = LlamaConfig(len(tokenizer), d_model=32, n_layers=1, n_heads=2, d_ff=48, max_positions=2048)
+    save_policy(Llama(shape, seed=1), tokenizer, folder / "model")
+    (folder / "problems.jsonl").write_text(json.dumps(PROBLEM) + "\n")
+    finish(begin(folder, folder / "whole"))
+    return folder
+
+
+def begin(files: Path, out: Path) -> list[str]:
+    given = {**SMALL, "model": str(files / "model"), "humaneval": str(files / "problems.jsonl")}
+    return command(
+        "smollm2-coding", "--out", str(out), *(f"--set={key}={json.dumps(one)}" for key, one in given.items())
+    )
+
+
+def test_a_chat_model_is_measured_imitates_practices_and_is_measured_again(files):
+    report = json.loads((files / "whole" / "report.json").read_text())
+    lines = [json.loads(line) for line in (files / "whole" / "metrics.jsonl").read_text().splitlines()]
+
+    assert [stage["name"] for stage in report["stages"]] == ["base", "sft", "rl"]
+    assert [stage["n"] for stage in report["stages"]] == [4, 4, 4]
+    assert [stage["name"] for stage in report["foreign"]] == ["humaneval-base", "humaneval-rl"]
+    assert report["foreign"][0]["train_success"] is None
+    assert [line["stage/rl"] for line in lines] == [0.0] * 3 + [1.0] * 2
+    assert all(math.isfinite(line["loss"]) for line in lines[:3])
+    assert "Tasks of another kind" in (files / "whole" / "report.md").read_text()
+
+
+def test_the_oracle_s_answers_are_what_is_imitated(files):
+    with Archive.open(files / "whole" / "archive") as archive:
+        demonstrated = list(archive.query(prefix="demo/"))
+
+    assert len(demonstrated) == 6
+    assert all(episode.success and len(episode.steps) == 1 for episode in demonstrated)
+    assert {episode.level for episode in demonstrated} == {1, 2}
+    assert {episode.split for episode in demonstrated} == {"train"}
+
+
+def test_a_problem_of_humaneval_gets_one_answer(files):
+    with Archive.open(files / "whole" / "archive") as archive:
+        tried = list(archive.query(prefix="eval-humaneval-"))
+
+    assert len(tried) == 4
+    assert {len(episode.steps) for episode in tried} == {1}
+
+
+def test_a_killed_run_goes_on_to_the_same_end(files, tmp_path):
+    out = tmp_path / "killed"
+    half = (files / "whole" / "archive" / FRAMES).stat().st_size // 2
+    assert run_until(begin(files, out), out / "archive" / FRAMES, half) != 0
+    finish(command("--resume", str(out)))
+
+    assert_same_run(out, files / "whole")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("model=nowhere", "no model 'nowhere'"),
+        ("levels=[1, 1]", "none twice"),
+        ("levels=[7]", "level"),
+        ("humaneval=nowhere.jsonl", "nowhere.jsonl"),
+        ("sft_lr=2", "sft_lr must be in"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_before_anything_begins(tmp_path, setting, words):
+    out = tmp_path / "run"
+    done = subprocess.run(
+        command("smollm2-coding", "--out", str(out), "--set", setting), capture_output=True, text=True, timeout=120
+    )
+
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
