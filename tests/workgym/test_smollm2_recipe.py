@@ -1,4 +1,4 @@
-"""The recipe for chat models, whole, on a chat model of a few thousand weights; the learning itself is in docs/results."""
+"""The recipe for chat models, whole, on a tiny one; the learning itself is in docs/results."""
 
 from __future__ import annotations
 
