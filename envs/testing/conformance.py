@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -82,20 +85,8 @@ def check_domain(
             raise ValueError(unknown_name("check", name, CHECKS))
     if n_tasks < 1 or (levels is not None and not levels):
         raise ValueError(f"nothing to check: n_tasks is {n_tasks}, levels are {levels}")
-    register_environments()
-    make = partial(gym.make, env) if isinstance(env, str) else env
-    first = make(**(kwargs or {}))
-    known = getattr(getattr(first.unwrapped, "domain", None), "source", None)
-    first.close()
-    subject = Subject(
-        make=make,
-        env_id=env if isinstance(env, str) else "",
-        kwargs=kwargs or {},
-        levels=tuple(levels if levels is not None else getattr(known, "levels", ())),
-        n_tasks=n_tasks,
-        golden=golden or {},
-        floor=floor,
-    )
+    subject = _subject(env, kwargs or {}, n_tasks=n_tasks, golden=golden or {}, floor=floor)
+    subject = replace(subject, levels=tuple(levels or subject.env.domain.source.levels))
     failures = [
         failure for name, check in CHECKS.items() if not only or name in only if (failure := _run(name, check, subject))
     ]
@@ -106,14 +97,28 @@ def check_domain(
         )
 
 
+def _subject(env: str | Callable[..., gym.Env[Any, Any]], kwargs: Mapping[str, Any], **effort: Any) -> Subject:
+    """The domain that is meant: by its id, with or without the module that registers it, or by its function."""
+    if not isinstance(env, str):
+        return Subject(env, kwargs=kwargs, **effort)
+    module, _, env_id = env.rpartition(":")
+    register_environments()
+    if module:
+        importlib.import_module(module)
+    return Subject(partial(gym.make, env_id), env_id, kwargs, **effort)
+
+
 def _run(name: str, check: Callable[[Subject], None], subject: Subject) -> str:
     """What a check found; "" where all is well. One that breaks has failed too."""
     try:
         check(subject)
-    except AssertionError as error:
-        return f"{name}: {error}"
-    except Exception as error:  # noqa: BLE001 - the domain under test may raise anything
-        return f"{name}: {type(error).__name__}: {error}"
-    finally:
         subject.close()
-    return ""
+    except AssertionError as error:
+        failure = str(error)
+    except Exception as error:  # noqa: BLE001 - the domain under test may raise anything
+        failure = f"{type(error).__name__}: {error}"
+    else:
+        return ""
+    with contextlib.suppress(Exception):  # what failed first is told
+        subject.close()
+    return f"{name}: {failure}"

@@ -86,7 +86,8 @@ def _few(subject: Subject, level: int) -> list[Task]:
 
 def _hashes_in_fresh_process(subject: Subject, task_ids: list[str]) -> dict[str, str]:
     """Content hashes by task id, as a process that has never seen these tasks computes them."""
-    request = json.dumps({**_whereabouts(subject), "kwargs": dict(subject.kwargs), "task_ids": task_ids})
+    usual = gym.spec(subject.env_id).kwargs if subject.env_id else {}
+    request = json.dumps({**_whereabouts(subject), "kwargs": {**usual, **subject.kwargs}, "task_ids": task_ids})
     path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
     done = subprocess.run(
         [sys.executable, "-m", "workgym.envs.testing.fresh"],

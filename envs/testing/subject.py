@@ -93,15 +93,17 @@ class Subject:
     def new_env(self, **kwargs: Any) -> WorkEnv:
         """Make an environment that `close` closes."""
         inner = self.make(**{**self.kwargs, **kwargs}).unwrapped
-        require(isinstance(inner, WorkEnv), f"make() returns a {type(inner).__name__}: let it return a WorkEnv")
+        require(isinstance(inner, WorkEnv), f"it makes a {type(inner).__name__}: let it make a WorkEnv")
         assert isinstance(inner, WorkEnv)  # for type checkers
         self.open.append(inner)
         return inner
 
     def close(self) -> None:
-        """Close every environment that was made."""
+        """Close every environment that was made; `env` may be used again, which opens it anew."""
         while self.open:
             self.open.pop().close()
+        if "env" in vars(self):
+            self.env.close()
 
     @cached_property
     def env(self) -> WorkEnv:

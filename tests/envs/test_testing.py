@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -180,6 +181,18 @@ def test_coding_passes_every_check(family: str, require_backend: Callable[[str],
     check_domain("Coding-v0", kwargs={"family": family}, n_tasks=3)
 
 
+def test_nothing_of_the_check_itself_is_left_behind(require_backend: Callable[[str], None]) -> None:
+    require_backend("local")
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    before = children.read_text()
+    check_domain("Coding-v0", levels=[1], n_tasks=1, only=["oracle", "vectors", "shown", "leftovers"])
+    assert children.read_text() == before
+
+
+def test_an_id_may_name_the_module_that_registers_it() -> None:
+    check_domain("workgym:Calculator-v0", levels=[1], n_tasks=1, only=["hashes", "spec", "vectors"])
+
+
 FAULTS = [
     ("levels", "a level of its own", "level 7 is none"),
     ("levels", "another split", "made a task of domain, level and split"),
@@ -264,9 +277,10 @@ def test_a_function_that_no_other_process_can_find_is_refused() -> None:
         check_domain(lambda **kwargs: make(**kwargs), only=["hashes"])
 
 
-def test_another_environment_is_refused() -> None:
-    with pytest.raises(AssertionError, match="let it return a WorkEnv"):
-        check_domain(make, kwargs={"fault": "no WorkEnv"}, levels=[1], only=["levels"])
+@pytest.mark.parametrize("levels", [None, [1]])
+def test_another_environment_is_refused(levels: list[int] | None) -> None:
+    with pytest.raises(AssertionError, match="makes a CartPoleEnv: let it make a WorkEnv"):
+        check_domain(make, kwargs={"fault": "no WorkEnv"}, levels=levels)
 
 
 @pytest.mark.parametrize(
