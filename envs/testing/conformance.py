@@ -13,6 +13,7 @@ import gymnasium as gym
 
 from workgym.envs.registration import register_environments
 from workgym.envs.testing.contract import (
+    branches_go_on_alike,
     gymnasium_accepts_it,
     malformed_actions_are_answered,
     seeds_decide,
@@ -26,7 +27,12 @@ from workgym.envs.testing.drawing import (
     splits_share_nothing,
 )
 from workgym.envs.testing.leftovers import nothing_is_left_behind
-from workgym.envs.testing.rewards import half_right_lies_between, nothing_earns_nothing, oracle_earns_everything
+from workgym.envs.testing.rewards import (
+    half_right_lies_between,
+    judged_again_it_is_the_same,
+    nothing_earns_nothing,
+    oracle_earns_everything,
+)
 from workgym.envs.testing.secrecy import nothing_hidden_is_shown, nothing_hidden_is_told
 from workgym.envs.testing.subject import Subject
 from workgym.tasks.naming import unknown_name
@@ -41,11 +47,13 @@ CHECKS: Final[Mapping[str, Callable[[Subject], None]]] = {
     "check_env": gymnasium_accepts_it,
     "seeds": seeds_decide,
     "malformed actions": malformed_actions_are_answered,
+    "branches": branches_go_on_alike,
     "spec": spec_survives_json,
     "vectors": vectors_work,
     "oracle": oracle_earns_everything,
     "floor": nothing_earns_nothing,
     "half right": half_right_lies_between,
+    "judged again": judged_again_it_is_the_same,
     "told": nothing_hidden_is_told,
     "shown": nothing_hidden_is_shown,
     "leftovers": nothing_is_left_behind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -13,9 +14,10 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from workgym.envs.env import WorkEnv
-from workgym.envs.testing.subject import GARBAGE, Subject, garbage, require
+from workgym.envs.testing.subject import GARBAGE, Subject, garbage, require, text_of
 
 __all__ = [
+    "branches_go_on_alike",
     "gymnasium_accepts_it",
     "malformed_actions_are_answered",
     "seeds_decide",
@@ -40,23 +42,46 @@ def gymnasium_accepts_it(subject: Subject) -> None:
 
 def seeds_decide(subject: Subject) -> None:
     """The same seed and actions give the same episode, and no global generator is touched."""
-    oracle, before = subject.player("oracle"), _global_generators()
+    before = _global_generators()
     for level in subject.levels:
-        first = subject.new_env(level=level)
-        observation, info = first.reset(seed=level)
+        env = subject.new_env(level=level)
+        first = env.reset(seed=level)
         require(
-            (observation, info) == subject.new_env(level=level).reset(seed=level),
+            first == subject.new_env(level=level).reset(seed=level),
             f"two resets with seed {level} differ at level {level}: draw from the generator that sample() is given, "
             "and show no clocks, addresses or paths",
         )
-        actions = [*GARBAGE[:4], oracle(str(observation), info, first)]
-        one, other = (_run(subject.new_env(level=level), level, actions) for _ in range(2))
-        for action, left, right in zip(["reset", *actions], one, other, strict=True):
-            require(left == right, f"{action!r} was answered with {left}, and the second time with {right}")
+        for actions in (_oracle_actions(subject, env, *first), GARBAGE[:6]):
+            one, other = (_run(subject.new_env(level=level), level, actions) for _ in range(2))
+            for action, left, right in zip(["reset", *actions], one, other, strict=True):
+                require(left == right, f"{action!r} was answered with {left}, and the second time with {right}")
     require(
         before == _global_generators(),
         "a global random generator was used or seeded: draw from the generator that sample() is given",
     )
+
+
+def branches_go_on_alike(subject: Subject) -> None:
+    """A fork, at the start or after an action, goes on as the episode that it was made of does."""
+    oracle = subject.player("oracle")
+    for task in subject.one_task_a_level():
+        for n_before in (0, 1):
+            env = subject.env
+            observation, info = env.reset(options={"task": task})
+            ended = False
+            for _ in range(n_before):
+                observation, _, *ends, info = env.step(oracle(text_of(observation), info, env))
+                ended = any(ends)
+            if ended:
+                continue
+            (branch,) = env.fork(1)
+            subject.open.append(branch)
+            left, right = (_finish(subject, one, observation, info) for one in (env, branch))
+            require(
+                left == right,
+                f"a fork of {task.id} after {n_before} actions goes on with {right}, and its origin with {left}: "
+                "copy all of the state in snapshot(), or raise SandboxError there to have the actions replayed",
+            )
 
 
 def malformed_actions_are_answered(subject: Subject) -> None:
@@ -135,7 +160,28 @@ def _run_vector(subject: Subject, mode: str) -> list[str]:
         envs.close()
 
 
-def _run(env: WorkEnv, seed: int, actions: list[Any]) -> list[str]:
+def _finish(subject: Subject, env: WorkEnv, observation: Any, info: dict[str, Any]) -> list[str]:
+    """What the rest of the oracle's episode is answered with."""
+    answers, ended = [], False
+    while not ended:
+        observation, reward, terminated, truncated, info = env.step(
+            subject.player("oracle")(text_of(observation), info, env)
+        )
+        answers.append(repr((observation, reward, terminated, truncated, info)))
+        ended = terminated or truncated
+    return answers
+
+
+def _oracle_actions(subject: Subject, env: WorkEnv, observation: Any, info: dict[str, Any]) -> list[Any]:
+    actions, ended = [], False
+    while not ended:
+        actions.append(subject.player("oracle")(text_of(observation), info, env))
+        observation, _, *ends, info = env.step(actions[-1])
+        ended = any(ends)
+    return actions
+
+
+def _run(env: WorkEnv, seed: int, actions: Sequence[Any]) -> list[str]:
     """What is answered, as text; nothing once the episode is over."""
     answers = [repr(env.reset(seed=seed))]
     ended = False

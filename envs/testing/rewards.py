@@ -8,7 +8,12 @@ import numpy as np
 
 from workgym.envs.testing.subject import Subject, garbage, require
 
-__all__ = ["half_right_lies_between", "nothing_earns_nothing", "oracle_earns_everything"]
+__all__ = [
+    "half_right_lies_between",
+    "judged_again_it_is_the_same",
+    "nothing_earns_nothing",
+    "oracle_earns_everything",
+]
 
 _HALF_RIGHT: Final = "half-right"
 _LUCK: Final = 0.1
@@ -52,3 +57,18 @@ def half_right_lies_between(subject: Subject) -> None:
         noop < mean < 1,
         f"the half-right player earns {mean:.3f} on average; it must lie strictly between noop's {noop:.3f} and 1",
     )
+
+
+def judged_again_it_is_the_same(subject: Subject) -> None:
+    """The same attempt gets the same verdict, also from an environment that has not seen the episode."""
+    for name in ("oracle", "noop"):
+        for task in subject.one_task_a_level():
+            subject.play(subject.player(name), task)
+            attempt, verdict = subject.env.attempt, subject.env.verdict
+            require(attempt, f"{name} left no attempt of {task.id}")
+            again = subject.new_env().grade(attempt) if attempt else None
+            require(
+                again == verdict,
+                f"{name}'s attempt of {task.id} got {verdict}, and judged again {again}: let a verifier depend on "
+                "findings alone, findings on the attempt and the task",
+            )

@@ -30,8 +30,7 @@ _CHANCE: Final = 1e-6
 
 def nothing_hidden_is_shown(subject: Subject) -> None:
     """No canary in the place of a hidden value is seen, whatever an agent that does not know it does."""
-    for level in subject.levels:
-        task = next(task for task in subject.tasks if task.level == level)
+    for task in subject.one_task_a_level():
         paths = [path for path, _ in _leaves(task.hidden)][:_MOST_LEAVES]
         # All at once, and where the domain cannot run with so many, one after another.
         if not _all_stay_hidden(subject, task, paths):

@@ -115,6 +115,10 @@ class Subject:
         """The tasks that are tried, of the test split."""
         return [task for level in self.levels for task in self.draw(level, self.n_tasks, "test")]
 
+    def one_task_a_level(self) -> list[Task]:
+        """The first of the tasks of each level."""
+        return self.tasks[:: self.n_tasks]
+
     def draw(self, level: int, n: int, split: str) -> list[Task]:
         """Draw n tasks, the same ones each time."""
         rng, source = np.random.default_rng(level), self.env.domain.source

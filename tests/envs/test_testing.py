@@ -79,7 +79,7 @@ class Session:
     def __init__(self, task: Task, fault: str) -> None:
         if fault == "one process" and os.getpid() != MAIN_PROCESS:
             raise RuntimeError("this domain lives in one process")
-        self.task, self.fault = task, fault
+        self.task, self.fault, self.n_looks = task, fault, 0
         self.answer = task.hidden.get("answer")
         about = f"Hand in {self.answer}." if fault == "telling tool" else "Hand in."
         self.tools = ToolTable((Tool("say", about, TEXT, self.say), Tool("look", "Look.", TEXT, self.look)))
@@ -97,7 +97,9 @@ class Session:
         return End("submitted", text, f"it was {self.answer}" if self.fault == "telling end" else "")
 
     def look(self, text: str) -> str:
-        return str(self.task.hidden) if self.fault == "telling look" else "nothing to see"
+        self.n_looks += 1
+        drift = next(COUNTER) if self.fault == "late drift" else 0
+        return str(self.task.hidden) if self.fault == "telling look" else f"look {self.n_looks + drift}"
 
     def observe(self) -> Observation:
         drift = f" ({next(COUNTER)})" if self.fault == "drift" else ""
@@ -108,9 +110,10 @@ class Session:
         return Attempt(self.task.id, submission, state=state)
 
     def snapshot(self) -> object:
-        return self.task.id
+        return self.n_looks
 
-    def restore(self, snapshot: Any) -> None: ...
+    def restore(self, snapshot: Any) -> None:
+        self.n_looks = 0 if self.fault == "forgetful restore" else snapshot
 
     def fork(self, n: int) -> Sequence[Session]:
         return [Session(self.task, self.fault) for _ in range(n)]
@@ -129,15 +132,17 @@ def is_right(fault: str, findings: tuple[Attempt, Task]) -> Check:
         return Check("right", 0.5)
     wanted = task.hidden["answer"]
     detail = f"not {wanted}" if fault == "telling verdict" else ""
+    if fault == "moody judge":
+        detail = str(next(COUNTER))
     return Check("right", float(attempt.submission == str(wanted) and fault != "pays nobody"), detail=detail)
 
 
 def players(fault: str) -> dict[str, Any]:
     def oracle(observation: str, info: dict[str, Any], env: WorkEnv) -> str:
-        return f"say {env.task.hidden['answer']}"
+        return "look at it" if info["turn"] < 2 else f"say {env.task.hidden['answer']}"
 
     def half_right(observation: str, info: dict[str, Any], env: WorkEnv) -> str:
-        right = int(env.task.structure) % 2 or fault == "too right"
+        right = int(env.task.structure) % 2 or fault == "too right" or info["turn"] < 2
         return oracle(observation, info, env) if right else "say 0"
 
     def guess(observation: str, info: dict[str, Any], env: WorkEnv) -> str:
@@ -203,6 +208,9 @@ FAULTS = [
     ("check_env", "drift", "check_env says"),
     ("seeds", "drift", "two resets with seed 1 differ at level 1"),
     ("seeds", "global generator", "a global random generator was used"),
+    ("seeds", "late drift", "'look at it' was answered with"),
+    ("branches", "forgetful restore", "after 1 actions goes on with"),
+    ("judged again", "moody judge", "let a verifier depend on findings alone"),
     ("malformed actions", "no budget", "runs on for ever"),
     ("vectors", "one process", "in async mode fails"),
     ("oracle", "pays nobody", "the oracle earns 0.0"),
