@@ -70,11 +70,14 @@ def test_a_mistake_is_answered_and_costs_a_turn(play: Play) -> None:
 
 
 def test_commands_and_empty_lines_cost_no_turn(play: Play) -> None:
-    _, out, _ = play("\n  \n:help\n:tools\n :again \n:task\n:tols\nlook x\n:again\n:quit\n", "--task-id toy/1/7")
-    assert out.count("turn 1 of 4>") == 8
+    _, out, _ = play(
+        "\n  \n:help\n:tools\n :again \n:task\n:tols\n:{look x\nlook x\n:again\n:quit\n", "--task-id toy/1/7"
+    )
+    assert out.count("turn 1 of 4>") == 9
     assert out.count("double 7") == 5
     assert out.count("look 1: double 7") == 2
     assert out.count("Submit the double.") == 2
+    assert "unknown command ':{look x'" in out
     assert "unknown command ':tols'. Did you mean ':tools'" in out
 
 

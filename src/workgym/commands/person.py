@@ -62,18 +62,16 @@ class Person:
         prompt = f"\nturn {number} of {self._n_turns}> " if self._n_turns else f"\nturn {number}> "
         while True:
             try:
-                text = _read(self._ask, prompt)
+                text, is_command = _read(self._ask, prompt)
             except EOFError:
                 self._say("\nthe input ended")
-                text = ":quit"
+                text, is_command = ":quit", True
+            if not is_command:
+                return Turn(text)
             if text == ":quit":
                 return Turn("", finish="gave_up")
-            if text.startswith(_OPEN):
-                return Turn(text.removeprefix(_OPEN))
-            if text.startswith(":"):
+            if text:
                 self._say(self._told(text, conversation))
-            elif text.strip():
-                return Turn(text)
 
     def _told(self, command: str, conversation: Conversation) -> str:
         if command not in _COMMANDS:
@@ -101,14 +99,17 @@ def _usage(tool: Tool) -> str:
     return f"{tool.name} {{{fields}}}{short}" if fields else f"{tool.name}{short}"
 
 
-def _read(ask: Ask, prompt: str) -> str:
-    """One action as it was typed, or a command; what stood between :{ and :} comes behind a :{ of its own."""
+def _read(ask: Ask, prompt: str) -> tuple[str, bool]:
+    """What was typed, and whether it is a command; an empty line is one that does nothing."""
     line = ask(prompt)
-    if line.strip() == _OPEN:
-        return _OPEN + "\n".join(_lines_until(_CLOSE, ask))
+    word = line.strip()
+    if word == _OPEN:
+        return "\n".join(_lines_until(_CLOSE, ask)), False
+    if not word or word.startswith(":"):
+        return word, True
     if line.count(_FENCE) % 2:
-        return "\n".join([line, *_lines_until(_FENCE, ask), _FENCE])
-    return line.strip() if line.lstrip().startswith(":") else line
+        return "\n".join([line, *_lines_until(_FENCE, ask), _FENCE]), False
+    return line, False
 
 
 def _lines_until(mark: str, ask: Ask) -> list[str]:
