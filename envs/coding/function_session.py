@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from workgym.envs.coding.asked import asked_of
 from workgym.envs.coding.calls import CallReport, Raised, call_function
 from workgym.envs.coding.evaluate import same_value
 from workgym.envs.coding.show import printable, show
@@ -16,7 +17,6 @@ from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import PythonCode
 from workgym.envs.tool import End, Tool, ToolTable
 from workgym.envs.verify import Attempt
-from workgym.tasks.coding.function.make import show_call
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
@@ -44,7 +44,7 @@ class FunctionSession:
     def __init__(self, task: Task, pool: SandboxPool) -> None:
         self._task: Final = task
         self._pool: Final = pool
-        self._entry_point: Final[str] = task.public["entry_point"]
+        self._asked: Final = asked_of(task)
         self._examples: Final[list[tuple[list[Any], Any]]] = [
             (list(args), value) for args, value in task.public.get("examples", ())
         ]
@@ -60,7 +60,7 @@ class FunctionSession:
         """What to write, and examples of it."""
         if "prompt" in self._task.public:
             return Observation(f"Complete this Python function:\n\n{self._task.prompt}")
-        shown = [f"{show_call(self._entry_point, args)} == {json.dumps(value)}" for args, value in self._examples]
+        shown = [f"{self._asked.show(args)} == {json.dumps(value)}" for args, value in self._examples]
         return Observation("\n".join([self._task.prompt, *shown]))
 
     def attempt(self, submission: str | None) -> Attempt:
@@ -91,8 +91,10 @@ class FunctionSession:
         source = _code_of(code)
         if not self._examples:
             return self._print(source)
-        calls = [args for args, _ in self._examples]
-        return self._report(call_function(self._pool, source, self._entry_point, calls, timeout_s=_RUN_TIMEOUT_S))
+        asked = self._asked
+        calls = [asked.call(args, value)[0] for args, value in self._examples]
+        report = call_function(self._pool, asked.complete(source), asked.called, calls, timeout_s=_RUN_TIMEOUT_S)
+        return self._report(report)
 
     def _submit(self, code: str) -> End:
         return End("submitted", _code_of(code))
@@ -102,15 +104,20 @@ class FunctionSession:
         lines: list[str] = []
         n_right = 0
         for (args, wanted), answer in zip(self._examples, report.answers, strict=False):
-            right = is_right(answer, {"value": wanted})
+            right = is_right(answer, {"value": self._asked.call(args, wanted)[1]})
             n_right += right
-            call = show_call(self._entry_point, args)
             if not right:
-                gave = answer.text if isinstance(answer, Raised) else show(answer, 100)
-                lines.append(f"{call} gives {gave}, not {json.dumps(wanted)}")
+                lines.append(f"{self._asked.show(args)} gives {self._shown(answer)}, not {json.dumps(wanted)}")
         if report.label:
             lines.append(f"error: {report.detail or report.label}")
         return "\n".join([*lines, f"{n_right} of {len(self._examples)} examples are right"])
+
+    def _shown(self, answer: Any) -> str:
+        """An answer as the agent reads it: of two functions the one answer that they gave."""
+        if isinstance(answer, Raised):
+            return answer.text
+        only = self._asked.builder and type(answer) is list and len(answer) == 1
+        return show(answer[0] if only else answer, 100)
 
     def _print(self, source: str) -> str:
         """Run a program by itself and say what it printed or raised."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from workgym.tasks.coding.expression import Puzzle, draw_function, draw_puzzle
 from workgym.tasks.coding.function.make import draw_exercise
+from workgym.tasks.coding.function.make_pair import draw_pair
 from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import SPLITS, split_of
@@ -112,7 +113,11 @@ class CodingTasks:
         )
 
     def _function(self, task_id: str, level: int, split: str, rng: np.random.Generator) -> Task:
-        exercise = draw_exercise(level, rng, split)
+        exercise = draw_pair(rng, split) if level == max(self.levels) else draw_exercise(level, rng, split)
+        hidden: dict[str, Any] = {
+            "reference": exercise.reference,
+            "cases": [case.as_json() for case in exercise.hidden],
+        }
         return Task(
             id=task_id,
             domain="coding",
@@ -123,9 +128,10 @@ class CodingTasks:
             structure=content_hash([self.family, exercise.identity]),
             public={
                 "entry_point": exercise.entry_point,
+                **({"builder": exercise.builder} if exercise.builder else {}),
                 "examples": [[list(case.args), case.value] for case in exercise.shown],
             },
-            hidden={"reference": exercise.reference, "cases": [case.as_json() for case in exercise.hidden]},
+            hidden={**hidden, "large": exercise.large} if exercise.large else hidden,
             budget=_FUNCTION_BUDGET,
             source=f"CodingTasks {self.version}",
         )

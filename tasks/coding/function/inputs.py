@@ -9,10 +9,13 @@ import numpy as np
 
 from workgym.tasks.coding.function.operation import Kind, Operation
 
-__all__ = ["EMPTY", "draw_input"]
+__all__ = ["EMPTY", "LARGE_KINDS", "draw_input", "draw_large", "draw_word"]
 
 EMPTY: Final[Mapping[Kind, Any]] = {"number": 0, "numbers": [], "text": "", "words": [], "table": {}}
 """The least value of each kind."""
+
+LARGE_KINDS: Final[tuple[Kind, ...]] = ("numbers", "words", "text")
+"""Kinds of which an input can have very many items."""
 
 _WORDS: Final = (
     "apple", "bear", "bird", "bread", "cat", "cloud", "corn", "dog", "door", "east", "farm", "fern", "fish", "goat",
@@ -84,3 +87,26 @@ def draw_input(operation: Operation, rng: np.random.Generator) -> Any:
         A value of the kind that it takes.
     """
     return _DRAWS[operation.takes, operation.inputs](rng)
+
+
+def draw_word(rng: np.random.Generator) -> str:
+    """Draw a word like those of small inputs."""
+    return _WORDS[int(rng.integers(len(_WORDS)))]
+
+
+def draw_large(kind: Kind, n_items: int, rng: np.random.Generator) -> Any:
+    """Draw an input of many items, none of which is among those of small inputs.
+
+    Args:
+        kind: one of `LARGE_KINDS`; the items of a text are its words.
+        n_items: how many.
+        rng: the only source of randomness.
+    """
+    if kind == "numbers":
+        sizes = rng.integers(100, 1_000_000, n_items)
+        return (sizes * rng.choice((-1, 1), n_items)).tolist()
+    lengths = rng.integers(2, 10, n_items).tolist()
+    letters = "".join(chr(97 + code) for code in rng.integers(0, 26, sum(lengths)).tolist())
+    ends = np.cumsum(lengths).tolist()
+    words = [letters[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+    return words if kind == "words" else " ".join(words)

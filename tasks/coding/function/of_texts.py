@@ -54,7 +54,7 @@ TEXT_OPERATIONS: Final[tuple[Operation, ...]] = (
               "remove {k} characters from the start", "skip the first {k} characters", k=range(1, 6)),
     operation("last-letters", "slice", _TEXT, "{x}[-{k}:]", "keep only the last {k} characters",
               "take the last {k} characters", "take its end, {k} characters long", k=range(2, 9)),
-    operation("every-letter", "slice", _TEXT, "{x}[::{k}]", "keep every {k}th character, starting with the first",
+    operation("every-letter", "slice", _TEXT, "{x}[::{k}]", "keep one character in every {k}, starting with the first",
               "take the characters at positions 0, {k}, 2 * {k}, ...",
               "keep one character in {k}, the first included", k=(2, 3, 4)),
     operation("squeeze", "state", _TEXT, _SQUEEZE, "write each run of equal characters as one",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ def compute(code: str) -> Callable[[Any], Any]:
     lines = code.replace("{x}", "value").split("\n")
     if len(lines) == 1:
         lines = [f"out = {lines[0]}"]
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"bisect": bisect}
     exec("def step(value):\n    " + "\n    ".join([*lines, "return out"]), namespace)
     step: Callable[[Any], Any] = namespace["step"]
     return step

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from workgym.tasks.coding.function.inputs import EMPTY
-from workgym.tasks.coding.function.operation import Kind, Operation, Step, compute, fill, name_of
+from workgym.tasks.coding.function.operation import Kind, Operation, Step, compute, name_of
 
 __all__ = ["KINDS", "Guard", "Program", "Raised", "draw_guard", "draw_steps"]
 
@@ -44,6 +44,9 @@ class Raised:
     """
 
     name: str
+
+
+_EXCEPTIONS: Final = tuple(Raised(name) for name in ("ValueError", "TypeError", "KeyError", "IndexError"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,35 +193,54 @@ def draw_steps(sequence: Sequence[Operation], rng: np.random.Generator, *, total
     return tuple(steps)
 
 
-def draw_guard(program: Program, example: Any, rng: np.random.Generator) -> Guard | None:
+def draw_guard(program: Program, example: Any, rng: np.random.Generator, *, raises: bool = False) -> Guard | None:
     """Draw an edge rule that makes a difference.
 
     Args:
         program: without a rule.
-        example: an argument to which the rule does not apply; its beginnings are those to which it does.
+        example: an argument to which the rule does not apply.
         rng: the only source of randomness.
+        raises: the rule is about an exception.
 
     Returns:
         None where what was drawn makes none.
     """
     takes = program.first.takes
-    triggers: tuple[Any, ...]
-    if takes == "number":
-        k = int(rng.integers(3, 13))
-        condition, code, triggers = "{x} is less than {k}", "{x} < {k}", (k - 1, k // 2)
-    elif rng.random() < 0.5:
-        k, condition, code = 1, "{x} is empty", "not {x}"
-        triggers = (EMPTY[takes],)
-    else:
-        k = int(rng.integers(2, 4))
-        condition, code = f"{{x}} has fewer than {{k}} {_ITEMS[takes]}", "len({x}) < {k}"
-        triggers = tuple(_beginning(example, length) for length in range(k - 1, -1, -1))
-    choices = _INSTEAD[program.steps[-1].operation.gives]
+    condition, code, triggers = _draw_condition(takes, example, rng, broken=raises and bool(rng.random() < 0.5))
+    choices = _EXCEPTIONS if raises else _INSTEAD[program.steps[-1].operation.gives]
     instead = choices[int(rng.integers(len(choices)))]
-    guard = Guard(fill(condition, {"k": k}), fill(code, {"k": k}), instead, triggers)
+    guard = Guard(condition, code, instead, triggers)
     if guard.applies(example) or not any(_differs(program, trigger, instead) for trigger in triggers):
         return None
     return guard
+
+
+def _draw_condition(
+    takes: Kind, example: Any, rng: np.random.Generator, *, broken: bool
+) -> tuple[str, str, tuple[Any, ...]]:
+    """When a rule applies, in words and in code, and arguments to which it does.
+
+    The arguments are beginnings of the example, which are too short; or where `broken`, the example with an item that
+    does not belong there.
+    """
+    if takes == "number":
+        k = int(rng.integers(3, 13))
+        return f"{{x}} is less than {k}", f"{{x}} < {k}", (k - 1, k // 2)
+    if broken and takes != "table":
+        place = int(rng.integers(len(example) + 1))
+        if takes == "text":
+            return "{x} contains a digit", "any(c.isdigit() for c in {x})", (f"{example[:place]}7{example[place:]}",)
+        item, said = (int(rng.integers(21, 60)),) * 2 if takes == "numbers" else ("", "an empty string")
+        return (
+            f"{{x}} contains {said}",
+            f"{item!r} in {{x}}".replace("'", '"'),
+            ([*example[:place], item, *example[place:]],),
+        )
+    if rng.random() < 0.5:
+        return "{x} is empty", "not {x}", (EMPTY[takes],)
+    k = int(rng.integers(2, 4))
+    triggers = tuple(_beginning(example, length) for length in range(k - 1, -1, -1))
+    return f"{{x}} has fewer than {k} {_ITEMS[takes]}", f"len({{x}}) < {k}", triggers
 
 
 def _differs(program: Program, argument: Any, instead: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from workgym.tasks.coding.function.inputs import LARGE_KINDS
 from workgym.tasks.coding.function.of_numbers import NUMBER_OPERATIONS
 from workgym.tasks.coding.function.of_texts import TEXT_OPERATIONS
 from workgym.tasks.coding.function.operation import Operation
@@ -36,22 +37,9 @@ _NOT_AFTER: Final = {
 """Role of a step -> roles that the next step must not have, where both take the same kind of value."""
 
 _RISING: Final = frozenset(
-    [
-        "running-max",
-        "running-min",
-        "running-kinds",
-        "running-count",
-        "running-letters",
-        "records",
-        "letter-positions",
-        "sorted-values",
-        "divisors",
-        "countdown",
-        "multiples-of",
-        "ascending",
-        "descending",
-    ]
-)
+    ("running-max", "running-min", "running-kinds", "running-count", "running-letters", "records", "letter-positions",
+     "sorted-values", "divisors", "countdown", "multiples-of", "ascending", "descending")
+)  # fmt: skip
 """What they give is in order already."""
 
 _ORDERLY: Final = frozenset(["window-max", "running-max", "running-min", "records", "largest", "smallest"])
@@ -167,9 +155,12 @@ def _walk(length: int, rng: np.random.Generator) -> tuple[Operation, ...]:
 
 
 def _fits(level: int, sequence: Sequence[Operation]) -> bool:
-    """Whether a sequence is as a level wants it: from level 3 on one step keeps a state, at most one sorts."""
+    """Whether a sequence is as a level wants it: at most one step sorts, and from level 3 on one keeps a state.
+
+    At level 4 the function also gets an input of many items, so it takes a kind that can have them.
+    """
     if sum(step.role == "order" for step in sequence) > 1:
         return False
     if level == 4:
-        return any(step.slow for step in sequence)
+        return sequence[0].takes in LARGE_KINDS and any(step.slow for step in sequence)
     return level < 3 or any(step.role == "state" for step in sequence)
