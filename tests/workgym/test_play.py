@@ -212,6 +212,12 @@ class Terminal:
             except OSError:  # how Linux says that nobody holds the other end any more
                 raise AssertionError(f"it ended without {text!r}: {self.shown!r}") from None
 
+    def wait_until_it_waits(self) -> None:
+        """Until it waits for a key: a Ctrl-C just before would be heeded with the next key, as Python does it."""
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        while stat.read_text().rpartition(") ")[2][0] != "S":
+            os.sched_yield()
+
     def type(self, keys: str) -> None:
         os.write(self._end, keys.encode())
 
@@ -251,6 +257,7 @@ def test_a_person_plays_in_a_terminal(terminal: Callable[..., Terminal]) -> None
 def test_ctrl_d_gives_up(terminal: Callable[..., Terminal]) -> None:
     screen = terminal("play", "Calculator-v0")
     screen.wait_for("> ")
+    screen.wait_until_it_waits()
     screen.type("\x04")
     screen.wait_for("ended     gave_up")
     screen.wait_for("The same task again")
@@ -260,6 +267,9 @@ def test_ctrl_d_gives_up(terminal: Callable[..., Terminal]) -> None:
 def test_ctrl_c_leaves_at_once_and_keeps_nothing(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
     screen = terminal("play", "Calculator-v0", "--out", str(tmp_path))
     screen.wait_for("> ")
+    screen.type("submit 1")
+    screen.wait_for("> submit 1")
+    screen.wait_until_it_waits()
     screen.type("\x03")
     screen.wait_for("workgym: stopped, nothing was judged")
     assert screen.close() == 130
