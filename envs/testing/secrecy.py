@@ -8,12 +8,14 @@ so the values themselves are searched for, and what chance explains is told by l
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from workgym.envs.env import WorkEnv
 from workgym.envs.testing.subject import Subject, garbage, require, text_of, visible
 from workgym.tasks.task import Task
 
@@ -30,12 +32,17 @@ _CHANCE: Final = 1e-6
 
 def nothing_hidden_is_shown(subject: Subject) -> None:
     """No canary in the place of a hidden value is seen, whatever an agent that does not know it does."""
-    for task in subject.one_task_a_level():
-        paths = [path for path, _ in _leaves(task.hidden)][:_MOST_LEAVES]
-        # All at once, and where the domain cannot run with so many, one after another.
-        if not _all_stay_hidden(subject, task, paths):
-            for path in paths:
-                _all_stay_hidden(subject, task, [path])
+    log = logging.getLogger(WorkEnv.__module__)
+    was_disabled, log.disabled = log.disabled, True  # what fails for a canary's sake is no news
+    try:
+        for task in subject.one_task_a_level():
+            paths = [path for path, _ in _leaves(task.hidden)][:_MOST_LEAVES]
+            # All at once, and where the domain cannot run with so many, one after another.
+            if not _all_stay_hidden(subject, task, paths):
+                for path in paths:
+                    _all_stay_hidden(subject, task, [path])
+    finally:
+        log.disabled = was_disabled
 
 
 def _all_stay_hidden(subject: Subject, task: Task, paths: Sequence[_Path]) -> bool:
