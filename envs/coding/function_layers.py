@@ -48,12 +48,20 @@ class FunctionTests:
 
 
 class FunctionFindings:
-    """What is to be known of an attempt; it is measured when a verifier first asks."""
+    """What is to be known of an attempt; it is measured when a verifier first asks.
 
-    def __init__(self, attempt: Attempt, task: Task, pools: Pools) -> None:
+    Args:
+        attempt: what was submitted.
+        task: what was asked.
+        pools: where it runs.
+        time_share: share of the CPU limits that it may use.
+    """
+
+    def __init__(self, attempt: Attempt, task: Task, pools: Pools, time_share: float = 1.0) -> None:
         self._attempt = attempt
         self._task = task
         self._pools = pools
+        self._time_share = time_share
 
     @property
     def submission(self) -> str:
@@ -82,8 +90,9 @@ class FunctionFindings:
         right = [is_right(answer, case) for answer, case in zip(report.answers, cases, strict=False)]
         if "large" in self._task.hidden and not report.label:
             case, reference_s = large_case(self._task)
+            worth_it = any(good and one["paid"] for good, one in zip(right, cases, strict=True))
             cases.append(case)
-            right.append(any(right) and self._is_fast(case, max(_CPU_S, _TIMES * reference_s)))
+            right.append(worth_it and self._is_fast(case, max(_CPU_S, _TIMES * reference_s)))
         n_paid = sum(case["paid"] for case in cases)
         if report.label:
             return FunctionTests(0, n_paid, 0, len(cases), report.label, _WORDS.get(report.label, report.label))
@@ -97,7 +106,12 @@ class FunctionFindings:
     def _call(self, calls: list[list[Any]], cpu_s: float) -> CallReport:
         asked = asked_of(self._task)
         return call_function(
-            self._pools.grader, asked.complete(self.submission), asked.called, calls, cpu_s=cpu_s, timeout_s=10 * cpu_s
+            self._pools.grader,
+            asked.complete(self.submission),
+            asked.called,
+            calls,
+            cpu_s=cpu_s * self._time_share,
+            timeout_s=10 * cpu_s,
         )
 
 

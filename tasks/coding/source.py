@@ -117,6 +117,7 @@ class CodingTasks:
         hidden: dict[str, Any] = {
             "reference": exercise.reference,
             "cases": [case.as_json() for case in exercise.hidden],
+            "n_parts": exercise.n_parts,
         }
         return Task(
             id=task_id,

@@ -22,9 +22,6 @@ CONSTANTS: Final[tuple[Any, ...]] = (None, 0, 1, -1, "", [], {}, True, False)
 
 _TRIVIAL: Final = frozenset(repr(value) for value in CONSTANTS)
 _N_INPUTS: Final = 32
-_N_FIRST_INPUTS: Final = 12
-"""After which a function that gave next to nothing is given up."""
-
 _N_UNPAID: Final = 3
 _MAX_SHOWN_CHARS: Final = 92
 
@@ -65,12 +62,15 @@ class Choice:
     rest: tuple[Case, ...]
 
 
-def choose_cases(draw: Callable[[], tuple[Any, ...]], value_of: Callable[..., Any]) -> Choice | None:
+def choose_cases(
+    draw: Callable[[], tuple[Any, ...]], value_of: Callable[..., Any], patience: int = 12
+) -> Choice | None:
     """Choose cases of a function.
 
     Args:
         draw: draws arguments.
         value_of: what the function gives; None where it is not defined.
+        patience: number of inputs after which a function that gave next to nothing is given up.
 
     Returns:
         None where the function is too trivial to have enough of them.
@@ -83,7 +83,7 @@ def choose_cases(draw: Callable[[], tuple[Any, ...]], value_of: Callable[..., An
     for number in range(_N_INPUTS):
         if len(shown) == N_PUBLIC and len(paid) == N_PAID[1]:
             break
-        if number == _N_FIRST_INPUTS and len(shown) + len(paid) < N_PUBLIC:
+        if number == patience and len(shown) + len(paid) < N_PUBLIC:
             return None
         args = draw()
         question = repr([*args])

@@ -57,6 +57,7 @@ class Exercise:
         shown: cases that the agent sees.
         hidden: cases that judge; no input of them is shown.
         large: what the large input is made from, of JSON types; empty if there is none.
+        n_parts: things to get right: functions, steps, an edge rule, speed.
         builder: name of the function whose value is the first argument of the other; "" if there is one function.
     """
 
@@ -67,6 +68,7 @@ class Exercise:
     shown: tuple[Case, ...]
     hidden: tuple[Case, ...]
     large: dict[str, Any]
+    n_parts: int
     builder: str = ""
 
 
@@ -82,7 +84,7 @@ def draw_exercise(level: int, rng: np.random.Generator, split: str) -> Exercise:
         sequence = draw_sequence(level, rng, split)
         for _ in range(_N_TRIES[level]):
             program = _draw_program(sequence, level, rng)
-            choice = _choose(program, rng) if program is not None else None
+            choice = _choose(program, level, rng) if program is not None else None
             if program is None or choice is None:
                 continue
             large = {"kind": program.first.takes, "seed": int(rng.integers(2**32))} if level == 4 else {}
@@ -114,8 +116,9 @@ def _draw_program(sequence: Sequence[Operation], level: int, rng: np.random.Gene
     return Program(program.steps, guard) if guard is not None else None
 
 
-def _choose(program: Program, rng: np.random.Generator) -> Choice | None:
-    choice = choose_cases(lambda: (draw_input(program.first, rng),), lambda value: _value(program, value))
+def _choose(program: Program, level: int, rng: np.random.Generator) -> Choice | None:
+    patience = 12 if level < 4 else 8
+    choice = choose_cases(lambda: (draw_input(program.first, rng),), lambda value: _value(program, value), patience)
     if choice is None:
         return None
     cases = (*choice.shown, *choice.paid)
@@ -178,4 +181,5 @@ def _worded(
         shown=choice.shown,
         hidden=(*choice.paid, *edges, *(choice.rest if level > 1 else ())),
         large=large,
+        n_parts=1 + len(program.steps) + (level > 1) + bool(large),
     )

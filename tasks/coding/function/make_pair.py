@@ -19,7 +19,8 @@ from workgym.tasks.source import split_of
 
 __all__ = ["draw_pair", "large_pair_args"]
 
-_N_TRIES: Final = 3
+_N_TRIES: Final = 2
+_N_CHANGES: Final = 3
 _N_QUESTIONS: Final = 10_000
 _NAMES: Final = (("build", "query"), ("prepare", "ask"), ("index", "lookup"), ("load", "find"))
 _ROLES: Final = ("map", "filter", "slice", "dedupe", "state", "order")
@@ -68,15 +69,18 @@ def large_pair_args(large: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _draw_parts(rng: np.random.Generator, split: str) -> tuple[Query, tuple[Operation, ...]]:
-    """The question, and one or two steps that come before it."""
+    """The question, and the steps that come before it."""
     while True:
         query = QUERIES[int(rng.integers(len(QUERIES)))]
-        first = _changes(query.builder.takes)
-        sequence = [first[int(rng.integers(len(first)))]]
-        if rng.random() < 0.7:
-            after = [step for step in first if may_follow(step, sequence[0])]
-            sequence += [after[int(rng.integers(len(after)))]] if after else []
-        if split_of(f"{key_of(sequence)}|{query.name}") == split:
+        changes = _changes(query.builder.takes)
+        sequence = [changes[int(rng.integers(len(changes)))]]
+        while len(sequence) < _N_CHANGES:
+            after = [step for step in changes if may_follow(step, sequence[-1]) and step not in sequence]
+            if not after:
+                break
+            sequence.append(after[int(rng.integers(len(after)))])
+        fits = len(sequence) == _N_CHANGES and sum(step.role == "order" for step in sequence) < 2
+        if fits and split_of(f"{key_of(sequence)}|{query.name}") == split:
             return query, tuple(sequence)
 
 
@@ -94,10 +98,10 @@ def _choose(program: Program, query: Query, rng: np.random.Generator) -> Choice 
     answer = compute(query.code.replace("{x}", "value[0]").replace("{q}", "value[1]"))
 
     def draw() -> tuple[Any, Any]:
-        items = draw_input(query.builder if query.builder.inputs else program.first, rng)
+        items = draw_input(query.builder, rng)
         return items, _question(query.asks, _changed(program, items), rng)
 
-    choice = choose_cases(draw, lambda items, question: _value(program, answer, items, question))
+    choice = choose_cases(draw, lambda items, question: _value(program, answer, items, question), 8)
     if choice is None:
         return None
     cases = (*choice.shown, *choice.paid)
@@ -159,6 +163,7 @@ def _worded(program: Program, query: Query, choice: Choice, rng: np.random.Gener
         shown=choice.shown,
         hidden=tuple(_listed(case) for case in (*choice.paid, *choice.rest)),
         large={"kind": takes, "seed": int(rng.integers(2**32)), "asks": query.asks},
+        n_parts=2 + len(program.steps) + 2,
         builder=build,
     )
 

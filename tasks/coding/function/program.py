@@ -230,12 +230,9 @@ def _draw_condition(
         place = int(rng.integers(len(example) + 1))
         if takes == "text":
             return "{x} contains a digit", "any(c.isdigit() for c in {x})", (f"{example[:place]}7{example[place:]}",)
-        item, said = (int(rng.integers(21, 60)),) * 2 if takes == "numbers" else ("", "an empty string")
-        return (
-            f"{{x}} contains {said}",
-            f"{item!r} in {{x}}".replace("'", '"'),
-            ([*example[:place], item, *example[place:]],),
-        )
+        item = int(rng.integers(21, 60)) if takes == "numbers" else ""
+        said = json.dumps(item)
+        return f"{{x}} contains {said}", f"{said} in {{x}}", ([*example[:place], item, *example[place:]],)
     if rng.random() < 0.5:
         return "{x} is empty", "not {x}", (EMPTY[takes],)
     k = int(rng.integers(2, 4))
