@@ -220,8 +220,15 @@ class Llama(nn.Module):
 
         Returns:
             Hidden states, ready for `logits`: [B, T, d_model], or [N, d_model] with `wanted`.
+
+        Raises:
+            PolicyError: a row is longer than the model's contexts.
         """
         if attend is None:
+            if ids.shape[1] > self.config.max_positions:
+                raise PolicyError(
+                    f"a row of {ids.shape[1]} tokens is longer than the model's contexts, {self.config.max_positions}"
+                )
             cos, sin = self.cos[None, : ids.shape[1], None], self.sin[None, : ids.shape[1], None]
         else:
             cos, sin = self.cos[attend.positions][:, :, None], self.sin[attend.positions][:, :, None]

@@ -144,3 +144,10 @@ def test_damaged_files_are_named(tmp_path, damage):
 
     with pytest.raises(PolicyError, match=str(tmp_path)):
         load_model(tmp_path)
+
+
+def test_a_row_longer_than_the_model_s_contexts_is_refused():
+    model = Llama(LlamaConfig(20, 16, 1, 2, max_positions=8))
+
+    with pytest.raises(PolicyError, match="a row of 9 tokens is longer than the model's contexts, 8"):
+        model(torch.zeros((1, 9), dtype=torch.long))
