@@ -22,6 +22,7 @@ __all__ = ["home_of", "import_from_here", "open_agent", "priced_name"]
 
 _CHECKPOINT: Final = "checkpoint:"
 _OPENAI: Final = "openai:"
+_SMOLLM2: Final = "smollm2"
 
 
 @contextmanager
@@ -94,16 +95,28 @@ def import_from_here() -> None:
 
 
 def _checkpoint(agent: str) -> Path:
-    """The folder of a checkpoint; that of a run stands for its model.
+    """The folder of a checkpoint; that of a run stands for its model, and "smollm2" for that of its package.
 
     Raises:
-        PolicyError: there is none.
+        PolicyError: there is none, or what models need is not installed.
     """
     name = agent.removeprefix(_CHECKPOINT)
     path = Path(name)
+    if name == _SMOLLM2 and not path.is_dir():
+        with _needing_models():
+            from workgym.agents.models.smollm2 import smollm2_directory
+        return smollm2_directory()
     if not name or not path.is_dir():
         raise PolicyError(f"no checkpoint {name!r}: there is no such folder")
     return path / "model" if (path / "model" / "config.json").exists() else path
+
+
+@contextmanager
+def _needing_models() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise PolicyError(f"a checkpoint needs {error.name}: {install_command('train')}") from error
 
 
 def _model(settings: EvalSettings) -> Policy:
@@ -113,10 +126,8 @@ def _model(settings: EvalSettings) -> Policy:
         PolicyError: there is no such checkpoint, or what models need is not installed.
     """
     path = _checkpoint(settings.agent)
-    try:
+    with _needing_models():
         from workgym.agents.engines.engine import SamplingParams
         from workgym.agents.policies.model import open_policy
-    except ModuleNotFoundError as error:
-        raise PolicyError(f"a checkpoint needs {error.name}: {install_command('train')}") from error
     params = SamplingParams(temperature=settings.temperature or 1.0, greedy=settings.temperature == 0)
     return open_policy(path, params, max_rows=settings.at_once)
