@@ -14,7 +14,7 @@ import gymnasium as gym
 from workgym.envs.env import WorkEnv
 from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
-from workgym.tasks.source import distinct_tasks
+from workgym.tasks.source import TaskSource, distinct_tasks
 from workgym.tasks.task import Budget, Task
 
 __all__ = ["SUITES", "Suite", "TaskSet", "find_suite", "read_suite", "suite_of"]
@@ -32,6 +32,7 @@ class TaskSet:
         split: where they are drawn from.
         seed: decides which.
         budget: replaces the tasks' own where it is not 0.
+        ids: of the tasks, where they are named and not drawn; levels, n_tasks, split and seed then say nothing.
     """
 
     env_id: str
@@ -41,6 +42,12 @@ class TaskSet:
     split: str = "test"
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
+    ids: tuple[str, ...] = ()
+
+    @property
+    def n_all(self) -> int:
+        """How many tasks these are."""
+        return len(self.ids) or len(self.levels) * self.n_tasks
 
     def with_budget(self, budget: Budget) -> TaskSet:
         """The same tasks with another budget, where that is not 0."""
@@ -58,23 +65,24 @@ class TaskSet:
             raise ValueError(f"{self.env_id} does not take the arguments {dict(self.kwargs)}: {error}") from error
 
     def tasks(self) -> list[Task]:
-        """Draw the tasks, by level.
+        """Draw the tasks, by level, or load those that are named.
 
         Raises:
-            TaskError: a level does not exist, or holds fewer tasks than asked for.
+            TaskError: a level or an id does not exist, or a level holds fewer tasks than asked for.
         """
         env = self.make_env().unwrapped
         if not isinstance(env, WorkEnv):
             raise TaskError(f"{self.env_id} is no environment of workgym: it has no source of tasks")
-        source = env.domain.source
+        tasks = [env.domain.source.load(task_id) for task_id in self.ids] or self._drawn(env.domain.source)
+        env.close()
+        return [replace(task, budget=_merged(task.budget, self.budget)) for task in tasks]
+
+    def _drawn(self, source: TaskSource) -> list[Task]:
         for level in self.levels:
             if level not in source.levels:
                 raise TaskError(unknown_name("level", level, map(str, source.levels)))
-        tasks = []
-        for level in self.levels:
-            tasks += distinct_tasks(source, level, self.n_tasks, seed=self.seed, split=self.split)
-        env.close()
-        return [replace(task, budget=_merged(task.budget, self.budget)) for task in tasks]
+        drawn = [distinct_tasks(source, level, self.n_tasks, seed=self.seed, split=self.split) for level in self.levels]
+        return [task for tasks in drawn for task in tasks]
 
 
 @dataclass(frozen=True)
@@ -114,15 +122,18 @@ class Suite:
                 {
                     "env": one.env_id,
                     "kwargs": dict(one.kwargs),
-                    "levels": list(one.levels),
-                    "n": one.n_tasks,
-                    "split": one.split,
-                    "seed": one.seed,
+                    **_which(one),
                     "budget": asdict(one.budget),
                 }
                 for one in self.sets
             ],
         }
+
+
+def _which(one: TaskSet) -> dict[str, Any]:
+    if one.ids:
+        return {"ids": list(one.ids)}
+    return {"levels": list(one.levels), "n": one.n_tasks, "split": one.split, "seed": one.seed}
 
 
 def read_suite(path: Path) -> Suite:
@@ -161,7 +172,8 @@ def suite_of(content: Mapping[str, Any]) -> Suite:
 
 
 def _task_set(where: str, content: Mapping[str, Any], seed: int, budget: Mapping[str, Any]) -> TaskSet:
-    one = _checked(where, content, _TASK_KEYS, ("env", "levels", "n"))
+    named = isinstance(content, dict) and "ids" in content
+    one = _checked(where, content, _NAMED_KEYS if named else _DRAWN_KEYS, ("env",) if named else ("env", "levels", "n"))
     kwargs = dict(one.get("kwargs", {}))
     if "family" in one:
         kwargs["family"] = one["family"]
@@ -169,15 +181,11 @@ def _task_set(where: str, content: Mapping[str, Any], seed: int, budget: Mapping
         if name in kwargs:
             raise TaskError(f"{where}: kwargs.{name} is said beside the kwargs, as {name}{'s' * (name == 'level')}")
     own = _checked(f"{where} budget", one.get("budget", {}), _BUDGET_KEYS)
-    return TaskSet(
-        env_id=one["env"],
-        kwargs=kwargs,
-        levels=tuple(dict.fromkeys(one["levels"])),
-        n_tasks=one["n"],
-        split=one.get("split", "test"),
-        seed=one.get("seed", seed),
-        budget=Budget(**{**budget, **own}),
-    )
+    whole = Budget(**{**budget, **own})
+    if named:
+        return TaskSet(one["env"], kwargs, budget=whole, ids=tuple(dict.fromkeys(one["ids"])))
+    levels, split = tuple(dict.fromkeys(one["levels"])), one.get("split", "test")
+    return TaskSet(one["env"], kwargs, levels, one["n"], split, one.get("seed", seed), whole)
 
 
 # ---- the keys of a file, and what their values must be
@@ -203,6 +211,7 @@ _SECONDS: Final[_Rule] = (
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"),
 )
 _LEVELS: Final[_Rule] = ("a list of levels such as [1, 2]", lambda value: _is_list(value, lambda x: _is_whole(x, 1)))
+_IDS: Final[_Rule] = ("a list of task ids", lambda value: _is_list(value, lambda x: isinstance(x, str) and bool(x)))
 _SETS: Final[_Rule] = ("a list of tables: write [[tasks]]", lambda value: isinstance(value, list))
 
 _SUITE_KEYS: Final[Mapping[str, _Rule]] = {
@@ -213,15 +222,15 @@ _SUITE_KEYS: Final[Mapping[str, _Rule]] = {
     "budget": _TABLE,
     "tasks": _SETS,
 }
-_TASK_KEYS: Final[Mapping[str, _Rule]] = {
-    "env": _NAME,
-    "family": _NAME,
-    "kwargs": _TABLE,
+_EITHER_KEYS: Final[Mapping[str, _Rule]] = {"env": _NAME, "family": _NAME, "kwargs": _TABLE, "budget": _TABLE}
+_NAMED_KEYS: Final[Mapping[str, _Rule]] = {**_EITHER_KEYS, "ids": _IDS}
+_DRAWN_KEYS: Final[Mapping[str, _Rule]] = {
+    **_EITHER_KEYS,
     "levels": _LEVELS,
     "n": _COUNT,
     "split": _NAME,
     "seed": _NUMBER,
-    "budget": _TABLE,
+    "ids": _IDS,
 }
 _BUDGET_KEYS: Final[Mapping[str, _Rule]] = {"turns": _NUMBER, "tokens": _NUMBER, "wall_s": _SECONDS}
 

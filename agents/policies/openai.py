@@ -34,6 +34,7 @@ TOOL_FORMS: Final = ("native", "text")
 
 _MAX_FAILED_IN_A_ROW: Final = 20
 _MAX_WAIT_S: Final = 60.0
+_NOBODY_THERE: Final = ("ConnectError", "UnsupportedProtocol", "InvalidURL")
 _TRY_AGAIN: Final = (408, 409, 425, 429)
 _REFUSE: Final = (401, 402, 403, 404, 405)
 _TOO_LONG: Final = re.compile(
@@ -94,6 +95,8 @@ class OpenAIPolicy:
     def __init__(self, endpoint: Endpoint) -> None:
         if endpoint.tools not in TOOL_FORMS:
             raise PolicyError(unknown_name("form of tools", endpoint.tools, TOOL_FORMS))
+        if not endpoint.model:
+            raise PolicyError("an endpoint serves models by name, and none is named: --agent openai:MODEL")
         if not endpoint.api_key and not endpoint.base_url:
             raise PolicyError(
                 "no key for the endpoint: set OPENAI_API_KEY, or name a server that needs none by its URL"
@@ -231,8 +234,10 @@ class OpenAIPolicy:
         except openai.APITimeoutError as error:
             raise _Fault(f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
             # A server that was never there will not be there in a second: say so at once.
-            raise _Fault(self._safe(f"no connection: {error.__cause__ or error}"), again=self._heard) from error
+            nobody = not self._heard and type(cause).__name__ in _NOBODY_THERE
+            raise _Fault(self._safe(f"no connection: {cause}"), again=not nobody) from error
         except openai.APIStatusError as error:
             return self._refused(request, error)
         except (ValueError, RecursionError) as error:

@@ -334,6 +334,16 @@ def test_a_key_that_no_header_can_hold_is_refused_unseen(key: str) -> None:
     assert key not in str(refused.value)
 
 
+def test_an_endpoint_without_a_model_is_refused() -> None:
+    with pytest.raises(PolicyError, match="openai:MODEL"):
+        OpenAIPolicy(Endpoint("", "http://127.0.0.1:1/v1"))
+
+
+def test_a_connection_that_breaks_at_the_first_request_is_tried_again(rack: EnvRack) -> None:
+    (one,), server = played(rack, lambda request, n: doubler(request, n) if n else Answer(b"", cut=True))
+    assert (one.success, len(server.requests)) == (True, 3)
+
+
 def test_a_misspelled_form_of_tools_names_the_nearest() -> None:
     with pytest.raises(PolicyError, match="Did you mean 'native'"):
         OpenAIPolicy(Endpoint("m", "http://127.0.0.1:1/v1", tools="nativ"))

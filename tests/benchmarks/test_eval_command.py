@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,10 @@ from workgym.envs.verify import Verdict
 assert toy_domain.make, "importing it registers Toy-v0"
 
 HERE = Path(__file__).parent
+INTERRUPTIBLE = (  # a program that was started in the background may have been told to ignore Ctrl-C
+    "import signal, sys, toy_domain; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from workgym.cli import main; main(sys.argv[1:])"
+)
 TOY = "--env Toy-v0 --level 2 --n 8"
 
 
@@ -67,6 +73,7 @@ def fingerprints(folder: Path) -> dict[str, str]:
 def _own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     yield
     sys.modules.pop("eval_agents", None)
 
@@ -107,6 +114,7 @@ def test_an_environment_of_a_module_of_ones_own_is_played_and_judged_again_elsew
         ("--agent eval_agents:dubler", "Did you mean 'doubler'"),
         ("--agent eval_agents:mute", "agent 'eval_agents:mute' returned a NoneType"),
         ("--agent openai:m", "set OPENAI_API_KEY"),
+        ("--agent openai: --base-url http://127.0.0.1:1/v1", "openai:MODEL"),
         ("--agent openai:m --base-url http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/ does not answer: no connection"),
         ("--agent openai:m --base-url 127.0.0.1:1/v1", "does not answer"),
         ("--agent openai:m --base-url http://me:secret@127.0.0.1:1/v1", "holds a password"),
@@ -152,6 +160,43 @@ def test_an_endpoint_is_evaluated_with_tokens_and_money(
     assert {request["temperature"] for request in server.requests} == {0.5}
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
     assert not any(b"sk-secret-77" in path.read_bytes() for path in files)
+
+
+def test_the_url_of_the_environment_is_taken_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(doubler) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert run(capsys, f"eval --agent openai:m {TOY} --out {tmp_path / 'run'}")[0] == 0
+    assert timeless(tmp_path / "run")["settings"]["base_url"] == server.url
+
+
+@pytest.mark.xdist_group("alone")
+def test_ctrl_c_does_not_wait_for_answers_and_says_how_to_go_on(tmp_path: Path) -> None:
+    asked, hold = threading.Event(), threading.Event()
+
+    def slow(request: dict[str, Any], number: int) -> Any:
+        if number >= 4:
+            asked.set()
+            hold.wait(60)
+        return doubler(request, number)
+
+    with serve(slow) as server:
+        line = f"eval --agent openai:m --base-url {server.url} {TOY} --at-once 2 --out {tmp_path / 'run'}"
+        running = subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTIBLE, *shlex.split(line)],
+            env={**os.environ, "PYTHONPATH": str(HERE.parent / "agents")},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert asked.wait(60)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=30)  # the requests would take a minute
+        hold.set()
+    assert running.returncode == 130
+    assert "2 episodes are kept" in err
+    assert f"workgym eval --resume {tmp_path / 'run'}" in err
+    assert "Traceback" not in err
 
 
 def test_a_model_without_a_price_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,6 +275,18 @@ def test_options_change_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[st
             "budget": {"turns": 1, "tokens": 5, "wall_s": 9.0},
         }
     ]
+
+
+def test_a_suite_of_named_tasks_is_played_and_cannot_be_drawn_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.toml").write_text('[[tasks]]\nenv = "Toy-v0"\nids = ["toy/2/21", "toy/1/4"]\n')
+    line = f"eval --agent oracle --suite {tmp_path / 'own.toml'} --out {tmp_path / 'run'}"
+    code, _, err = run(capsys, f"{line} --n 3")
+    assert (code, "names tasks by id: leave out" in err) == (2, True)
+    assert run(capsys, line)[0] == 0
+    with Archive.open(tmp_path / "run/archive") as archive:
+        assert [one.task_id for one in archive] == ["toy/2/21", "toy/1/4"]
 
 
 def test_a_budget_of_turns_ends_episodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,16 @@ def test_a_suite_comes_back_from_its_record(tmp_path: Path) -> None:
     assert suite_of(suite.as_record()) == suite
 
 
+def test_tasks_may_be_named_by_id() -> None:
+    content = {"name": "s", "tasks": [{"env": "Toy-v0", "ids": ["toy/2/21", "toy/1/4"], "budget": {"turns": 2}}]}
+    suite = suite_of(content)
+    ((first, second),) = suite.draw()
+    assert (first.id, second.id, first.budget.turns) == ("toy/2/21", "toy/1/4", 2)
+    assert suite_of(suite.as_record()) == suite
+    with pytest.raises(TaskError, match="no toy task 'toy/x'"):
+        suite_of({"name": "s", "tasks": [{"env": "Toy-v0", "ids": ["toy/x"]}]}).draw()
+
+
 def test_a_budget_replaces_that_of_the_tasks_where_it_says_something() -> None:
     (tasks,) = suite_of(
         {"name": "s", "tasks": [{"env": "Toy-v0", "levels": [1], "n": 2, "budget": {"tokens": 7}}]}
@@ -91,6 +101,8 @@ def test_a_budget_leaves_the_task_what_it_was() -> None:
         ("tasks = []", "[[tasks]] is empty"),
         ("tasks = 3", "write [[tasks]]"),
         ("tasks = [3]", "[[tasks]] 1 must be a table"),
+        ('[[tasks]]\nenv = "Toy-v0"\nids = []\n', "a list of task ids"),
+        ('[[tasks]]\nenv = "Toy-v0"\nids = ["toy/1/4"]\nlevels = [1]\n', "unknown key 'levels'"),
         (FULL.replace("repeats", "repeat"), "Did you mean 'repeats'"),
         (FULL.replace("repeats = 2", "repeats = 0"), "a whole number > 0, not 0"),
         (FULL.replace("repeats = 2", "repeats = true"), "not True"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from workgym.agents.surroundings import Surroundings
     from workgym.benchmarks.suite import Suite, TaskSet
 
-__all__ = ["checked_url", "choose_suite", "new_folder", "price_for", "read_arguments", "read_levels"]
+__all__ = ["checked_url", "choose_suite", "default_url", "new_folder", "price_for", "read_arguments", "read_levels"]
 
 
 def choose_suite(
@@ -64,6 +65,8 @@ def choose_suite(
     if seed is not None:
         fields["seed"] = seed
         suite = replace(suite, seed=seed)
+    if any(one.ids for one in suite.sets) and (fields.keys() - {"seed"}):
+        raise ValueError(f"--suite {name} names tasks by id: leave out --level, --n and --split")
     sets = [replace(_at_home(one, home, kwargs), **fields).with_budget(budget) for one in suite.sets]
     return replace(suite, sets=tuple(sets), n_repeats=repeats or suite.n_repeats)
 
@@ -115,6 +118,11 @@ def checked_url(url: str) -> str:
     if "@" in url.partition("://")[2].partition("/")[0]:
         raise ValueError("--base-url holds a password, which would be kept with the report: set OPENAI_API_KEY instead")
     return url
+
+
+def default_url(agent: str) -> str:
+    """The URL that the client of an endpoint would take by itself; named here, so that it is kept with the settings."""
+    return os.environ.get("OPENAI_BASE_URL", "") if agent.startswith("openai:") else ""
 
 
 def price_for(prices: Path | None, agent: str) -> Price | None:

@@ -13,6 +13,7 @@ import typer
 from workgym.commands.eval_options import (
     checked_url,
     choose_suite,
+    default_url,
     new_folder,
     price_for,
     read_arguments,
@@ -110,7 +111,7 @@ def evaluate(
         at_once=at_once,
         max_turn_tokens=max_turn_tokens or (home.max_turn_tokens if home else 1024),
         temperature=temperature,
-        base_url=checked_url(base_url),
+        base_url=checked_url(base_url or default_url(agent)),
         tools=tools,
         retries=retries,
         timeout_s=timeout_s,

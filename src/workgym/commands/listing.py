@@ -106,7 +106,7 @@ def _suites() -> list[dict[str, Any]]:
         {
             "suite": name,
             "ids": list(dict.fromkeys(one.env_id for one in suite.sets)),
-            "tasks": sum(len(one.levels) * one.n_tasks for one in suite.sets),
+            "tasks": sum(one.n_all for one in suite.sets),
             "what it measures": suite.summary,
         }
         for name, suite in SUITES.items()
