@@ -1,4 +1,4 @@
-"""The built-in suite, played in the real environment with real code running."""
+"""The suites that come with workgym, played in the real environments with real code running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from workgym.agents.rack import EnvRack
 from workgym.agents.records import fingerprint
 from workgym.agents.regrade import regrade
 from workgym.agents.trajectory import Trajectory
-from workgym.benchmarks.suite import SUITES
+from workgym.benchmarks.evaluation import evaluate_suite
+from workgym.benchmarks.suite import SUITES, Suite
 from workgym.tasks.task import Task
 
 SUITE = replace(SUITES["coding-expression"].sets[0], levels=(1, 3), n_tasks=4)
@@ -47,6 +48,35 @@ def test_the_suite_holds_every_level_and_only_the_test_split() -> None:
     assert {task.level for task in tasks} == {1, 2, 3, 4, 5}
     assert {task.split for task in tasks} == {"test"}
     assert len({task.structure for task in tasks if task.level == 1}) == 64
+
+
+def solved(suite: Suite, player: str) -> list[bool]:
+    episodes = evaluate_suite(lambda rack: named_policy(rack.env(0), player), suite)
+    assert all(one.valid for one in episodes)
+    return [one.success for one in episodes]
+
+
+def one_task_a_level(suite: Suite) -> Suite:
+    return replace(suite, sets=tuple(replace(one, n_tasks=1) for one in suite.sets))
+
+
+@pytest.mark.parametrize("name", sorted(SUITES))
+def test_an_oracle_solves_every_level_of_a_suite_and_noop_none(
+    name: str, require_backend: Callable[[str], None]
+) -> None:
+    require_backend("local")
+    suite = one_task_a_level(SUITES[name])
+    assert set(solved(suite, "oracle")) == {True}
+    assert set(solved(suite, "noop")) == {False}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("alone")
+def test_the_oracle_needs_less_than_a_minute_for_the_suite_core(require_backend: Callable[[str], None]) -> None:
+    require_backend("local")
+    began_s = time.monotonic()
+    assert all(solved(SUITES["core"], "oracle"))
+    assert time.monotonic() - began_s < 60
 
 
 @pytest.mark.parametrize("name", PLAYERS)
