@@ -9,8 +9,9 @@ import numpy as np
 from workgym.agents.archive import Archive
 from workgym.agents.play import play
 from workgym.agents.policy import Policy
-from workgym.agents.rack import EnvRack, Seat
+from workgym.agents.rack import AnyEnv, EnvRack, Seat
 from workgym.agents.trajectory import Trajectory
+from workgym.envs.env import WorkEnv
 from workgym.tasks.errors import ArchiveError
 from workgym.tasks.task import Task
 
@@ -113,7 +114,7 @@ def evaluate_seats(
         entry.rollout_id: archive.read(entry) for entry in archive.entries(valid=True) if entry.rollout_id in wanted
     }
     for rollout_id, trajectory in kept.items():
-        _check_same(trajectory, wanted[rollout_id])
+        _check_same(trajectory, wanted[rollout_id], rack.env(0))
     missing = [seat for seat in seats if seat.rollout_id not in kept]
     played = play(policy, rack, missing, max_turn_tokens=max_turn_tokens, on_end=_keeper(archive, on_end))
     found = kept | {trajectory.rollout_id: trajectory for trajectory in played}
@@ -132,8 +133,14 @@ def _keeper(archive: Archive | None, on_end: Callable[[Trajectory], None] | None
     return keep
 
 
-def _check_same(trajectory: Trajectory, seat: Seat) -> None:
-    """Refuse to count an episode of another task, or of another seed, as that of a seat."""
+def _check_same(trajectory: Trajectory, seat: Seat, env: AnyEnv) -> None:
+    """Refuse to count an episode of another task, another seed or another verifier as that of a seat."""
+    inner = env.unwrapped
+    if isinstance(inner, WorkEnv) and trajectory.versions.verifier != inner.domain.version:
+        raise ArchiveError(
+            f"rollout {seat.rollout_id!r} in the archive was judged by version {trajectory.versions.verifier!r} of "
+            f"domain {trajectory.domain!r}, this is version {inner.domain.version!r}. Evaluate anew, in another folder."
+        )
     then = (trajectory.task_id, trajectory.task_hash, trajectory.seed)
     if then != (seat.task.id, seat.task.content_hash(), seat.seed):
         raise ArchiveError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -155,7 +155,8 @@ def compare(
     }
     costs = {group: (_outcome(played_a, keys), _outcome(played_b, keys)) for group, keys in members.items()}
     total = differences.pop(_ALL)
-    return Comparison(*names, total, dict(sorted(differences.items())), costs, unpaired, notes)
+    told = [*notes, *_verifiers(played_a, played_b)]
+    return Comparison(*names, total, dict(sorted(differences.items())), costs, unpaired, told)
 
 
 def _key(trajectory: Trajectory) -> TaskKey:
@@ -174,6 +175,22 @@ def _unpaired(a: set[TaskKey], b: set[TaskKey], n_shared: int) -> Unpaired:
         changed=len(changed),
         unscored=len(a & b) - n_shared,
     )
+
+
+def _verifiers(a: Sequence[Trajectory], b: Sequence[Trajectory]) -> Iterator[str]:
+    """Where one domain was judged by different versions, what is compared may be the verifiers."""
+    versions_a, versions_b = _versions(a), _versions(b)
+    for domain in sorted(versions_a.keys() & versions_b.keys()):
+        one, other = (", ".join(sorted(versions[domain])) for versions in (versions_a, versions_b))
+        if one != other:
+            yield f"Domain {domain!r} was judged by version {one} in A and {other} in B."
+
+
+def _versions(trajectories: Sequence[Trajectory]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in trajectories:
+        found.setdefault(one.domain, set()).add(one.versions.verifier)
+    return found
 
 
 def _outcome(trajectories: Sequence[Trajectory], keys: Sequence[TaskKey]) -> Outcome:

@@ -167,6 +167,13 @@ def test_every_group_has_a_row_of_its_own_pairs() -> None:
     assert comparison.verdict.startswith("no difference beyond noise: B - A = +0.50 [")
 
 
+def test_other_versions_of_a_verifier_are_told() -> None:
+    a, b = episode(0, True), episode(0, False)
+    assert compare([a], [b]).notes == []
+    b = replace(b, versions=replace(b.versions, verifier="9"))
+    assert compare([a], [b]).notes == ["Domain 'toy' was judged by version 2 in A and 9 in B."]
+
+
 def test_runs_without_a_task_in_common_are_refused() -> None:
     with pytest.raises(TaskError, match="no task in common.*1 only in A, 1 only in B"):
         compare([episode(0, True)], [episode(1, True)])

@@ -355,6 +355,15 @@ def test_an_archive_of_other_tasks_is_not_gone_on_with(tmp_path: Path, capsys: p
     assert (code, "has changed since. Evaluate anew" in err) == (2, True)
 
 
+def test_an_archive_of_another_verifier_is_not_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, f"eval --agent oracle {TOY} --out {tmp_path / 'run'}")
+    with Archive.open(tmp_path / "run/archive", "a") as archive:
+        one = archive.get("eval/00003-0")
+        archive.append(replace(one, versions=replace(one.versions, verifier="of old")))
+    code, _, err = run(capsys, f"eval --resume {tmp_path / 'run'}")
+    assert (code, "was judged by version 'of old'" in err) == (2, True)
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"agent": "oracle"}'])
 def test_settings_that_are_damaged_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
     (tmp_path / "eval.json").write_text(damage)
