@@ -27,7 +27,7 @@ def echo(task: Task, position: int = 0) -> str:
 def public_table(task: Task) -> str:
     """A solution that knows the public examples by heart."""
     examples = task.public.get("examples", ())
-    table = {repr([*args][-1] if asked_of(task).builder else [*args][0]): value for args, value in examples}
+    table = {repr(args[-1]): value for args, value in examples}
     return _defining(task, f"return {table!r}.get(repr(arguments[-1]))")
 
 
