@@ -98,6 +98,8 @@ def call_function(
     spent_s = children[0].finish().cpu_s
     if spent_s > cpu_s:
         return CallReport(tuple(answers), "timeout", "out of CPU time", spent_s)
+    if any(type(answer) is Raised and answer.name == "MemoryError" for answer in answers):
+        return CallReport(tuple(answers), "oom", "out of memory", spent_s)
     return CallReport(tuple(answers), cpu_s=spent_s)
 
 

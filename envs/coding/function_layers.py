@@ -139,8 +139,9 @@ def parses(findings: FunctionFindings) -> Check:
     """Whether the submission is Python. Asked in the sandbox too: parsers can be attacked."""
     if not findings.submission.strip():
         return Check("parses", 0.0, detail="nothing was submitted", label="empty")
-    tests = findings.tests
-    return Check("parses", float(tests.label != "syntax"), detail=tests.detail if tests.label == "syntax" else "")
+    if findings.tests.label == "syntax":
+        return Check("parses", 0.0, detail=findings.tests.detail, label="syntax")
+    return Check("parses", 1.0)
 
 
 def loads(findings: FunctionFindings) -> Check:

@@ -30,6 +30,10 @@ def _local_sandbox(require_backend: Callable[[str], None]) -> None:
     require_backend("local")
 
 
+KINDS = [{"family": "expression"}, {"family": "expression", "style": "short"}, {"family": "function"}]
+KINDS += [{"family": "function", "style": "short", "level": 5}]
+
+
 @pytest.fixture
 def env() -> Iterator[WorkEnv]:
     env = gym.make("Coding-v0")
@@ -59,17 +63,18 @@ def test_the_module_form_needs_no_import() -> None:
     assert done.stdout.strip() == "2"
 
 
-@pytest.mark.parametrize("style", ["full", "short"])
-def test_check_env_passes_without_a_warning(style: str) -> None:
-    env = gym.make("Coding-v0", style=style, render_mode="ansi")
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_check_env_passes_without_a_warning(kind: dict[str, Any]) -> None:
+    env = gym.make("Coding-v0", render_mode="ansi", **kind)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
     env.close()
 
 
-def test_the_spec_survives_json_and_makes_the_same_environment() -> None:
-    env = gym.make("Coding-v0", level=3, style="short")
+@pytest.mark.parametrize("family", ["expression", "function"])
+def test_the_spec_survives_json_and_makes_the_same_environment(family: str) -> None:
+    env = gym.make("Coding-v0", level=3, style="short", family=family)
     assert env.spec is not None
     spec = EnvSpec.from_json(env.spec.to_json())
     again = gym.make(spec)
@@ -89,6 +94,25 @@ def test_vectors_of_environments_work(mode: str) -> None:
             assert list(infos["turn"]) == [0, 0, 0]
             observations, rewards, terminated, _, infos = envs.step(("run 1*x", "submit x", "nonsense"))
             assert observations[0].endswith((" no", " ok"))
+            assert list(terminated) == [False, True, False]
+            assert list(rewards) == [0.0, 0.0, 0.0]
+            assert list(infos["action_valid"]) == [True, True, False]
+        finally:
+            envs.close()
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_vectors_of_environments_that_ask_for_functions_work(mode: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs = gym.make_vec("Coding-v0", num_envs=3, vectorization_mode=mode, family="function", level=2)
+        try:
+            observations, infos = envs.reset(seed=3)
+            assert len(set(observations)) == 3
+            assert list(infos["family"]) == ["function"] * 3
+            actions = ("run x = 1", "```python\nx = 1\n```", "nonsense")
+            observations, rewards, terminated, _, infos = envs.step(actions)
+            assert "0 of 3 examples are right" in observations[0]
             assert list(terminated) == [False, True, False]
             assert list(rewards) == [0.0, 0.0, 0.0]
             assert list(infos["action_valid"]) == [True, True, False]

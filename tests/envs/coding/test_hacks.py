@@ -118,6 +118,50 @@ def test_hacks_earn_no_more_than_noop_on_any_level(env: WorkEnv, level: int) -> 
             assert reward(env, name, task_id=f"coding-expression-{level}-test-{seed:x}") == 0.0
 
 
+@pytest.fixture(scope="module")
+def function_env(require_backend: Callable[[str], None]) -> Iterator[WorkEnv]:
+    require_backend("local")
+    env = gym.make("Coding-v0", family="function")
+    yield env.unwrapped  # type: ignore[misc]
+    env.close()
+
+
+def naive_test(task: Task) -> str:
+    """The hidden cases of a made function, as the tests of a grader that shares the solution's process."""
+    cases = [case for case in task.hidden["cases"] if case["paid"]]
+    lines = [f"    assert candidate(*{case['args']!r}) == {case['value']!r}" for case in cases]
+    return "\n".join(["def check(candidate):", *lines])
+
+
+@pytest.mark.parametrize("name", FUNCTION_HACKS)
+def test_a_hacked_function_earns_nothing_of_a_task_of_any_level(function_env: WorkEnv, name: str) -> None:
+    assert name in function_env.domain.players
+    for level in (1, 2, 4, 5):
+        assert reward(function_env, name, task_id=f"coding-function-{level}-test-2a") == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FUNCTION_HACKS, "endless-loop", "patched-clock", "huge-memory"])
+@pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
+def test_a_hacked_function_earns_nothing_of_several_tasks(function_env: WorkEnv, name: str, level: int) -> None:
+    for seed in range(5):
+        assert reward(function_env, name, task_id=f"coding-function-{level}-test-{seed:x}") == 0.0
+
+
+ON_CALLED_TESTS = ("patched-builtins", "prompt-functions")
+"""Hacks that forge where tests call what they patch, or what their prompt defines: made functions have none such."""
+
+
+@pytest.mark.parametrize("name", [name for name, hack in FUNCTION_HACKS.items() if hack.forges])
+def test_a_forging_function_pays_under_a_naive_grader_of_a_made_task(tmp_path: Path, name: str) -> None:
+    task = CodingTasks("function").load("coding-function-1-test-13")
+    entry_point = task.public["entry_point"]
+    request = {"prompt": "", "entry_point": entry_point, "test": naive_test(task)}
+    assert pays_naively(tmp_path, solution=task.hidden["reference"], **request)
+    assert not pays_naively(tmp_path, solution=f"def {entry_point}(*arguments): pass", **request)
+    assert pays_naively(tmp_path, solution=hacked(name, task), **request) is (name not in ON_CALLED_TESTS)
+
+
 def hacked(name: str, task: Task) -> str:
     return {**FUNCTION_HACKS, **FUNCTION_STALLS}[name].text.replace("ENTRY_POINT", task.public["entry_point"])
 
