@@ -120,11 +120,10 @@ def test_tasks_pass_the_gates(env: WorkEnv, level: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
-def test_20_tasks_of_each_split_pass_the_gates(env: WorkEnv, level: int) -> None:
+def test_20_tasks_pass_the_gates(env: WorkEnv, level: int) -> None:
     env.reset(seed=0)
-    for split in ("train", "test"):
-        for seed in range(20):
-            assert unsound(sample(env, level, seed, split), env._pools) == []
+    for seed in range(20):
+        assert unsound(sample(env, level, seed, "train" if seed % 2 else "test"), env._pools) == []
 
 
 @pytest.mark.parametrize(
