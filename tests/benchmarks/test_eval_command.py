@@ -120,6 +120,8 @@ def test_an_environment_of_a_module_of_ones_own_is_played_and_judged_again_elsew
         ("--agent openai:m --base-url http://me:secret@127.0.0.1:1/v1", "holds a password"),
         ("--agent openai:m --base-url http://127.0.0.1:1/v1 --tools nativ", "Did you mean 'native'"),
         ("--agent oracle --level 1,x", "levels are whole numbers"),
+        ("--agent oracle --wall-s nan", "--wall-s nan"),
+        ("--agent oracle --temperature inf", "--temperature inf"),
         ("--agent oracle --suite nowhere.toml", "cannot read the suite nowhere.toml"),
         ("--agent oracle --prices nowhere.toml", "cannot read the prices nowhere.toml"),
         ("--resume nowhere", "holds no evaluation"),

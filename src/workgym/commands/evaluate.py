@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -93,6 +94,9 @@ def evaluate(
     from workgym.commands.agents import home_of
     from workgym.commands.eval_settings import EvalSettings
 
+    for option, number in {"--wall-s": wall_s, "--temperature": temperature, "--timeout-s": timeout_s}.items():
+        if not math.isfinite(number):
+            raise ValueError(f"{option} {number} is no number to count with")
     home = home_of(agent)
     settings = EvalSettings(
         agent=agent,
