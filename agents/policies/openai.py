@@ -34,6 +34,7 @@ TOOL_FORMS: Final = ("native", "text")
 
 _MAX_FAILED_IN_A_ROW: Final = 20
 _MAX_WAIT_S: Final = 60.0
+_LEAST_TOKENS: Final = 16
 _NOBODY_THERE: Final = ("ConnectError", "UnsupportedProtocol", "InvalidURL")
 _TRY_AGAIN: Final = (408, 409, 425, 429)
 _REFUSE: Final = (401, 402, 403, 404, 405)
@@ -254,7 +255,10 @@ class OpenAIPolicy:
         if status >= 500 or status in _TRY_AGAIN:
             raise _Fault(words, wait_s=_seconds(error.response.headers.get("retry-after", ""))) from error
         if error.code == "context_length_exceeded" or _TOO_LONG.search(words):
-            return None
+            # Some servers count the answer's limit as used: a shorter answer may still fit.
+            name = "max_tokens" if "max_tokens" in request else "max_completion_tokens"
+            limit = request[name] // 2
+            return self._send(request | {name: limit}) if limit >= _LEAST_TOKENS else None
         if "max_completion_tokens" in words and "max_tokens" in request:
             self._limit_name = (
                 "max_completion_tokens"  # newer models of some endpoints know the limit by this name alone
