@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +18,6 @@ from workgym.envs.env import WorkEnv
 from workgym.tasks.coding.function.operation import Step
 from workgym.tasks.coding.function.program import Program
 from workgym.tasks.coding.function.sequence import OPERATIONS
-from workgym.tasks.coding.load import load_tasks
 from workgym.tasks.task import LEVELS, Task
 
 ADD = Task(
@@ -320,27 +318,3 @@ def test_a_session_can_be_copied(env: WorkEnv) -> None:
         assert copy.step("submit def solve(nums): return [n + 3 for n in nums]")[1] == 1.0
     finally:
         copy.close()
-
-
-@pytest.fixture(scope="module")
-def humaneval(test_data: Callable[[str], Path]) -> list[Task]:
-    return load_tasks(test_data("humaneval") / "HumanEval.jsonl.gz")
-
-
-def test_humaneval_is_played_in_the_same_session_and_pays_success_alone(env: WorkEnv, humaneval: list[Task]) -> None:
-    for task in humaneval[:3]:
-        assert play(env, env.domain.players["oracle"], task)[0] == 1.0
-        reward, info = play(env, env.domain.players["noop"], task)
-        assert (reward, info["is_success"], info["reward_valid"]) == (0.0, False, True)
-
-
-def test_a_run_without_examples_shows_what_the_code_prints_or_raises(env: WorkEnv, humaneval: list[Task]) -> None:
-    first, _ = env.reset(options={"task": humaneval[0]})
-    assert humaneval[0].prompt in first
-    assert env.step("run print(1 + 1)\nprint(object)")[0].splitlines() == [
-        "2",
-        "<class 'object'>",
-        "the code ran without an error",
-    ]
-    assert env.step("run print(1)\n1 / 0")[0].splitlines() == ["1", "error: ZeroDivisionError: division by zero"]
-    assert "0x..." in env.step("run print(object())")[0]
