@@ -67,7 +67,7 @@ def test_a_shared_prompt_is_fed_once():
     plain, _ = _step(_batch())
     shared, _ = _step(_batch(), share_prompts=True)
 
-    # Of prompts of 20 and 31 tokens, all but the last, which each continuation repeats, are fed once and not four times.
+    # Of prompts of 20 and 31 tokens, all but the last, repeated by each continuation, are fed once and not four times.
     assert plain["tokens/fed"] - shared["tokens/fed"] == 3 * (19 + 30)
 
 

