@@ -24,7 +24,7 @@ _N_CHANGES: Final = 3
 _N_QUESTIONS: Final = 10_000
 _NAMES: Final = (("build", "query"), ("prepare", "ask"), ("index", "lookup"), ("load", "find"))
 _ROLES: Final = ("map", "filter", "slice", "dedupe", "state", "order")
-_SHORT: Final = ("first", "last", "first-words", "last-words")
+_SHORT: Final = ("first", "last", "records", "first-words", "last-words", "longer-than-all", "starting")
 """Steps after which so few items are left that every answer is fast."""
 
 _FRAMES: Final = (

@@ -318,3 +318,12 @@ def test_a_session_can_be_copied(env: WorkEnv) -> None:
         assert copy.step("submit def solve(nums): return [n + 3 for n in nums]")[1] == 1.0
     finally:
         copy.close()
+
+
+def test_a_question_that_reads_all_items_again_is_out_of_time(env: WorkEnv) -> None:
+    task = next(task for seed in range(99) if (task := sample(env, 5, seed)).hidden["large"]["asks"] == "number")
+    asked = asked_of(task)
+    name = asked.entry_point
+    scan = f"seen = {name}\ndef {name}(data, q):\n    max(range(100_000))\n    return seen(data, q)"
+    reward, info = submit(env, task, f"{task.hidden['reference']}\n\n{scan}\n")
+    assert (0.8 < reward < 1.0, info["is_success"], info["reward_valid"]) == (True, False, True)

@@ -257,7 +257,7 @@ GOLDEN = {
     2: "4f482c8320cd78cba2e905460dc8e5ca",
     3: "b20091cf091e93402477eb283ecd1eb2",
     4: "124f5f69f975a0a4ba8c05bffcecada4",
-    5: "567c8380eb199cdb3784cd084b430a26",
+    5: "0955858623cfc9a2b582ca6d13b04ea0",
 }
 
 
