@@ -46,14 +46,17 @@ class _Result:
 
 @dataclass(slots=True)
 class _Slot:
-    """A place of the rack with the episode that runs there."""
+    """A place of the rack with the episode that runs there.
+
+    `used_s` are the seconds that the episode took by itself: how many run beside it must not decide what it is worth.
+    """
 
     place: int
     order: int
     env: AnyEnv
     conversation: Conversation
     budget: Budget
-    began_s: float
+    used_s: float
 
     @property
     def trajectory(self) -> Trajectory:
@@ -152,7 +155,7 @@ def _start(place: int, numbered: tuple[int, Seat], env: AnyEnv, policy_name: str
         versions=Versions(domain.source.version, _own_version(), domain.version),
     )
     conversation = Conversation(trajectory, inner.tools_schema(), opening, text, info, inner)
-    return _Slot(place, order, env, conversation, task.budget, began_s)
+    return _Slot(place, order, env, conversation, task.budget, time.monotonic() - began_s)
 
 
 # ---- one wave
@@ -167,16 +170,18 @@ def _wave(policy: Policy, rack: EnvRack, running: list[_Slot], max_turn_tokens: 
         slot.conversation.max_tokens = _tokens_left(slot, max_turn_tokens)
     began_s = time.monotonic()
     turns = policy.act([slot.conversation for slot in running])
-    policy_s = time.monotonic() - began_s
+    shared_s = (time.monotonic() - began_s) / len(running)
     _check(policy, turns, len(running))
-    for slot, turn in zip(running, turns, strict=True):
+    policy_s = [shared_s if turn.own_s is None else turn.own_s for turn in turns]
+    for slot, turn, took_s in zip(running, turns, policy_s, strict=True):
+        slot.used_s += took_s
         _hear(slot.trajectory, turn)
     results = list(rack.threads.map(_answer, running, turns))
     cpu_s = (cpu_seconds() - began_cpu_s) / len(running)
     ended = []
-    for slot, turn, result in zip(running, turns, results, strict=True):
+    for slot, turn, result, took_s in zip(running, turns, results, policy_s, strict=True):
         slot.trajectory.cost.cpu_s += cpu_s
-        _record(slot, turn, result, policy_s)
+        _record(slot, turn, result, took_s)
         if result.ended:
             _conclude(slot)
             ended.append(slot)
@@ -226,6 +231,7 @@ def _answer(slot: _Slot, turn: Turn) -> _Result:
         reason = reason or "tokens"  # the model's context is full: it can say nothing more
     reason = reason or ("gave_up" if turn.finish == "gave_up" else "")
     answer: _Answer = inner.finish(reason) if reason else slot.env.step(turn.action)
+    slot.used_s += time.monotonic() - began_s
     observation, reward, terminated, truncated, info = answer
     total, valid = float(reward), not reason and bool(info["action_valid"])
     spent = "" if terminated or truncated else _spent(slot)
@@ -269,7 +275,7 @@ def _record(slot: _Slot, turn: Turn, result: _Result, policy_s: float) -> None:
 def _conclude(slot: _Slot) -> None:
     """Enter how the episode ended."""
     trajectory, inner, info = slot.trajectory, slot.conversation.env, slot.conversation.info
-    trajectory.cost.wall_s = time.monotonic() - slot.began_s
+    trajectory.cost.wall_s = slot.used_s
     trajectory.attempt = inner.attempt
     trajectory.verdict = inner.verdict or Verdict.invalid()
     trajectory.end_reason = info["end_reason"] or "infrastructure"
@@ -288,7 +294,7 @@ def _tokens_left(slot: _Slot, max_turn_tokens: int) -> int:
 
 
 def _late(slot: _Slot) -> bool:
-    return 0 < slot.budget.wall_s <= time.monotonic() - slot.began_s
+    return 0 < slot.budget.wall_s <= slot.used_s
 
 
 def _spent(slot: _Slot) -> str:

@@ -51,6 +51,9 @@ class Turn:
         split: the tokens so far were not the context of this turn; `fed` is the whole context.
         tokens_in, tokens_out, money_usd: what the turn cost where there are no token ids; None for an unknown price.
         error: what failed, where the policy's machinery did: the episode ends and is not scored.
+        own_s: seconds that the turn took by itself, without waiting for other conversations, for a free line or for a
+            machine to mend; budgets and costs count these. None where nobody can tell: all turns that were taken
+            together then share their time evenly.
     """
 
     text: str
@@ -65,6 +68,7 @@ class Turn:
     tokens_out: int = 0
     money_usd: float | None = 0.0
     error: str = ""
+    own_s: float | None = None
 
     @property
     def action(self) -> str | list[dict[str, str]]:

@@ -21,7 +21,8 @@ class Cost:
 
     Attributes:
         tokens_in, tokens_out: tokens fed and sampled.
-        wall_s, cpu_s: seconds of wall clock and of CPU.
+        wall_s: seconds by the clock that the episode took by itself, without waiting for those beside it.
+        cpu_s: seconds of CPU.
         money_usd: US dollars; None where nobody knows the price.
     """
 
@@ -52,7 +53,7 @@ class Step:
         valid: the action could be carried out.
         start, stop: the turn's sampled tokens are `ids[start:stop]`; equal for a policy without tokens.
         finish: "stop" (the policy ended its turn), "length" (it was cut) or "" (no tokens).
-        policy_s, env_s: wall seconds that the policy and the environment took.
+        policy_s, env_s: seconds by the clock that the policy and the environment took for this step alone.
     """
 
     action: str

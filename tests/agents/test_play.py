@@ -31,6 +31,7 @@ class TokenPolicy:
     finish: str = "stop"
     name: str = "tokens"
     n_tokens: int = 3
+    own_s: float | None = None
     waves: list[list[str]] = field(default_factory=list)
     unread: list[list[str]] = field(default_factory=list)
     max_tokens: list[int] = field(default_factory=list)
@@ -41,7 +42,10 @@ class TokenPolicy:
         self.unread += [[said.role for said in one.unread] for one in conversations]
         self.max_tokens += [one.max_tokens for one in conversations]
         n = min(self.n_tokens, min(self.max_tokens[-len(conversations) :]))
-        return [Turn(self.text, (7, 8), tuple(range(n)), (-0.5,) * n, 4, self.finish) for _ in conversations]
+        return [
+            Turn(self.text, (7, 8), tuple(range(n)), (-0.5,) * n, 4, self.finish, own_s=self.own_s)
+            for _ in conversations
+        ]
 
     def forget(self, rollout_ids: Sequence[str]) -> None:
         self.forgotten += rollout_ids
@@ -222,6 +226,19 @@ def test_a_policy_that_gives_up_is_judged_as_it_stands(rack: EnvRack) -> None:
 def test_a_turn_that_comes_too_late_is_not_carried_out(rack: EnvRack) -> None:
     (one,) = play(TokenPolicy("submit 1"), rack, seats(1, wall_s=1e-9))
     assert (one.end_reason, one.valid, one.reward, one.steps[0].valid) == ("wall", True, 0.0, False)
+
+
+@pytest.mark.parametrize(("own_s", "n_turns", "end"), [(5.0, 3, "wall"), (2.0, 4, "turns")])
+def test_an_episode_is_charged_the_time_of_its_own_turns(rack: EnvRack, own_s: float, n_turns: int, end: str) -> None:
+    for one in play(TokenPolicy(own_s=own_s), rack, seats(3, wall_s=12.0)):
+        assert (len(one.steps), one.end_reason) == (n_turns, end)
+        assert n_turns * own_s <= one.cost.wall_s < n_turns * own_s + 1
+
+
+def test_turns_that_were_taken_together_share_their_time(rack: EnvRack) -> None:
+    together = play(TokenPolicy(), rack, seats(3))
+    assert len({one.steps[0].policy_s for one in together}) == 1
+    assert sum(one.cost.wall_s for one in together) < 3  # three times the clock, were each charged for all
 
 
 def test_a_budget_that_does_not_run_out_changes_nothing(rack: EnvRack) -> None:
