@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
 
+from workgym.benchmarks.file_rules import COUNT, IDS, LEVELS, NAME, NUMBER, SECONDS, TABLE, TEXT, Rule, checked
 from workgym.envs.env import WorkEnv
 from workgym.tasks.errors import TaskError
 from workgym.tasks.naming import unknown_name
@@ -57,22 +59,29 @@ class TaskSet:
         """Make an environment that can play any task of the set.
 
         Raises:
+            TaskError: it is no environment of workgym.
             ValueError: the environment does not take the arguments.
         """
         try:
-            return gym.make(self.env_id, level=self.levels[0], split=self.split, **self.kwargs)
+            env = gym.make(self.env_id, level=self.levels[0], split=self.split, **self.kwargs)
         except TypeError as error:
+            if _is_strange(self.env_id):
+                raise TaskError(_STRANGE.format(self.env_id)) from error
             raise ValueError(f"{self.env_id} does not take the arguments {dict(self.kwargs)}: {error}") from error
+        if not isinstance(env.unwrapped, WorkEnv):
+            env.close()
+            raise TaskError(_STRANGE.format(self.env_id))
+        return env
 
     def tasks(self) -> list[Task]:
         """Draw the tasks, by level, or load those that are named.
 
         Raises:
-            TaskError: a level or an id does not exist, or a level holds fewer tasks than asked for.
+            TaskError: a level or an id does not exist, a level holds fewer tasks than asked for, or the environment is
+                none of workgym.
         """
         env = self.make_env().unwrapped
-        if not isinstance(env, WorkEnv):
-            raise TaskError(f"{self.env_id} is no environment of workgym: it has no source of tasks")
+        assert isinstance(env, WorkEnv), "make_env refuses others"
         tasks = [env.domain.source.load(task_id) for task_id in self.ids] or self._drawn(env.domain.source)
         env.close()
         return [replace(task, budget=_merged(task.budget, self.budget)) for task in tasks]
@@ -95,6 +104,9 @@ class Suite:
         n_repeats: episodes of each task.
         seed: decides the randomness of environments and policies.
         summary: one line on what it measures.
+
+    Raises:
+        TaskError: it asks for the same tasks twice.
     """
 
     name: str
@@ -102,6 +114,16 @@ class Suite:
     n_repeats: int = 1
     seed: int = 0
     summary: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what would play the same tasks twice, and count them as more."""
+        first: dict[str, int] = {}
+        for number, one in enumerate(self.sets, start=1):
+            for words in _asked(one):
+                if words in first:
+                    both = f"{first[words]} and {number} ask both" if first[words] != number else f"{number} asks twice"
+                    raise TaskError(f"[[tasks]] {both} for {words}: these are the same tasks. Leave one out")
+                first[words] = number
 
     def draw(self) -> list[list[Task]]:
         """Draw the tasks of each set.
@@ -128,6 +150,15 @@ class Suite:
                 for one in self.sets
             ],
         }
+
+
+def _asked(one: TaskSet) -> Iterator[str]:
+    """What decides which tasks a set asks for, level by level or id by id, in words."""
+    env = " ".join([one.env_id, *(f"{name}={value!r}" for name, value in sorted(one.kwargs.items()))])
+    if one.ids:
+        yield from (f"task {task_id!r} of {env}" for task_id in one.ids)
+    else:
+        yield from (f"level {level} of {env}, split {one.split}, seed {one.seed}" for level in one.levels)
 
 
 def _which(one: TaskSet) -> dict[str, Any]:
@@ -163,8 +194,8 @@ def suite_of(content: Mapping[str, Any]) -> Suite:
     Raises:
         TaskError: a key is unknown, missing, or its value makes no sense; the message names the nearest key.
     """
-    top = _checked("the suite", content, _SUITE_KEYS, ("name", "tasks"))
-    seed, budget = top.get("seed", 0), _checked("[budget]", top.get("budget", {}), _BUDGET_KEYS)
+    top = checked("the suite", content, _SUITE_KEYS, ("name", "tasks"))
+    seed, budget = top.get("seed", 0), checked("[budget]", top.get("budget", {}), _BUDGET_KEYS)
     if not top["tasks"]:
         raise TaskError("[[tasks]] is empty: name an environment, levels and n")
     sets = [_task_set(f"[[tasks]] {number}", one, seed, budget) for number, one in enumerate(top["tasks"], start=1)]
@@ -173,82 +204,54 @@ def suite_of(content: Mapping[str, Any]) -> Suite:
 
 def _task_set(where: str, content: Mapping[str, Any], seed: int, budget: Mapping[str, Any]) -> TaskSet:
     named = isinstance(content, dict) and "ids" in content
-    one = _checked(where, content, _NAMED_KEYS if named else _DRAWN_KEYS, ("env",) if named else ("env", "levels", "n"))
+    one = checked(where, content, _NAMED_KEYS if named else _DRAWN_KEYS, ("env",) if named else ("env", "levels", "n"))
     kwargs = dict(one.get("kwargs", {}))
     if "family" in one:
         kwargs["family"] = one["family"]
     for name in ("level", "split"):
         if name in kwargs:
             raise TaskError(f"{where}: kwargs.{name} is said beside the kwargs, as {name}{'s' * (name == 'level')}")
-    own = _checked(f"{where} budget", one.get("budget", {}), _BUDGET_KEYS)
+    own = checked(f"{where} budget", one.get("budget", {}), _BUDGET_KEYS)
     whole = Budget(**{**budget, **own})
     if named:
-        return TaskSet(one["env"], kwargs, budget=whole, ids=tuple(dict.fromkeys(one["ids"])))
-    levels, split = tuple(dict.fromkeys(one["levels"])), one.get("split", "test")
+        return TaskSet(one["env"], kwargs, budget=whole, ids=tuple(one["ids"]))
+    levels, split = tuple(one["levels"]), one.get("split", "test")
     return TaskSet(one["env"], kwargs, levels, one["n"], split, one.get("seed", seed), whole)
 
 
-# ---- the keys of a file, and what their values must be
-
-_Rule = tuple[str, Callable[[Any], bool]]
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_list(value: object, fits: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(fits, value))
-
-
-_TEXT: Final[_Rule] = ("a text", lambda value: isinstance(value, str))
-_NAME: Final[_Rule] = ("a text that is not empty", lambda value: isinstance(value, str) and bool(value))
-_TABLE: Final[_Rule] = ("a table", lambda value: isinstance(value, dict))
-_COUNT: Final[_Rule] = ("a whole number > 0", lambda value: _is_whole(value, 1))
-_NUMBER: Final[_Rule] = ("a whole number >= 0", lambda value: _is_whole(value, 0))
-_SECONDS: Final[_Rule] = (
-    "a number of seconds >= 0",
-    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"),
+_STRANGE: Final = (
+    "{} is no environment of workgym: it has no source of tasks. Those that have one: workgym list environments"
 )
-_LEVELS: Final[_Rule] = ("a list of levels such as [1, 2]", lambda value: _is_list(value, lambda x: _is_whole(x, 1)))
-_IDS: Final[_Rule] = ("a list of task ids", lambda value: _is_list(value, lambda x: isinstance(x, str) and bool(x)))
-_SETS: Final[_Rule] = ("a list of tables: write [[tasks]]", lambda value: isinstance(value, list))
 
-_SUITE_KEYS: Final[Mapping[str, _Rule]] = {
-    "name": _NAME,
-    "summary": _TEXT,
-    "repeats": _COUNT,
-    "seed": _NUMBER,
-    "budget": _TABLE,
-    "tasks": _SETS,
+
+def _is_strange(env_id: str) -> bool:
+    """Whether an id stands for a class that is no WorkEnv; of a function nobody can tell."""
+    entry = gym.spec(env_id).entry_point
+    creator = load_env_creator(entry) if isinstance(entry, str) else entry
+    return isinstance(creator, type) and not issubclass(creator, WorkEnv)
+
+
+# ---- the keys of a file
+
+_SUITE_KEYS: Final[Mapping[str, Rule]] = {
+    "name": NAME,
+    "summary": TEXT,
+    "repeats": COUNT,
+    "seed": NUMBER,
+    "budget": TABLE,
+    "tasks": ("a list of tables: write [[tasks]]", lambda value: isinstance(value, list)),
 }
-_EITHER_KEYS: Final[Mapping[str, _Rule]] = {"env": _NAME, "family": _NAME, "kwargs": _TABLE, "budget": _TABLE}
-_NAMED_KEYS: Final[Mapping[str, _Rule]] = {**_EITHER_KEYS, "ids": _IDS}
-_DRAWN_KEYS: Final[Mapping[str, _Rule]] = {
+_EITHER_KEYS: Final[Mapping[str, Rule]] = {"env": NAME, "family": NAME, "kwargs": TABLE, "budget": TABLE}
+_NAMED_KEYS: Final[Mapping[str, Rule]] = {**_EITHER_KEYS, "ids": IDS}
+_DRAWN_KEYS: Final[Mapping[str, Rule]] = {
     **_EITHER_KEYS,
-    "levels": _LEVELS,
-    "n": _COUNT,
-    "split": _NAME,
-    "seed": _NUMBER,
-    "ids": _IDS,
+    "levels": LEVELS,
+    "n": COUNT,
+    "split": NAME,
+    "seed": NUMBER,
+    "ids": IDS,
 }
-_BUDGET_KEYS: Final[Mapping[str, _Rule]] = {"turns": _NUMBER, "tokens": _NUMBER, "wall_s": _SECONDS}
-
-
-def _checked(where: str, content: object, keys: Mapping[str, _Rule], needed: Sequence[str] = ()) -> Mapping[str, Any]:
-    """A table of a file, every key of it known and every value of its kind."""
-    if not isinstance(content, dict):
-        raise TaskError(f"{where} must be a table, not {content!r}")
-    for key, value in content.items():
-        if key not in keys:
-            raise TaskError(f"{where}: {unknown_name('key', key, keys)}")
-        kind, fits = keys[key]
-        if not fits(value):
-            raise TaskError(f"{where}: {key} must be {kind}, not {value!r}")
-    for key in needed:
-        if key not in content:
-            raise TaskError(f"{where}: {key} is missing; it is {keys[key][0]}")
-    return content
+_BUDGET_KEYS: Final[Mapping[str, Rule]] = {"turns": NUMBER, "tokens": NUMBER, "wall_s": SECONDS}
 
 
 def _merged(own: Budget, other: Budget) -> Budget:

@@ -122,6 +122,15 @@ def test_a_budget_leaves_the_task_what_it_was() -> None:
         (FULL.replace("{ tokens = 9 }", "{ split = 'test' }"), "kwargs.split is said beside the kwargs, as split"),
         (FULL.replace("{ tokens = 9 }", "{ level = 1 }"), "as levels"),
         (FULL.replace('split = "train"', "split = 1"), "split must be"),
+        (
+            FULL.replace("levels = [1, 2]", "levels = [1, 1]"),
+            "[[tasks]] 1 asks twice for level 1 of Toy-v0, split test",
+        ),
+        ('[[tasks]]\nenv = "Toy-v0"\nids = ["toy/1/4", "toy/1/4"]\n', "asks twice for task 'toy/1/4' of Toy-v0"),
+        (
+            FULL + '[[tasks]]\nenv = "Toy-v0"\nlevels = [4, 2]\nn = 1\nbudget = { turns = 1 }\n',
+            "[[tasks]] 1 and 3 ask both for level 2 of Toy-v0, split test, seed 5",
+        ),
         (FULL.replace('name = "toys"', "name = ''"), "name must be a text that is not empty"),
     ],
 )
@@ -138,6 +147,20 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'name = "\xff"')
     with pytest.raises(TaskError, match="is no TOML"):
         find_suite(str(tmp_path / "latin.toml"))
+
+
+def test_the_same_level_of_other_tasks_is_no_repetition(tmp_path: Path) -> None:
+    others = "".join(
+        f'[[tasks]]\nenv = "Toy-v0"\nlevels = [1]\nn = 3\n{change}\n'
+        for change in ("seed = 6", "split = 'train'", "kwargs = { turns = 2 }")
+    )
+    assert len(read_suite(write(tmp_path, FULL + others)).sets) == 5
+
+
+def test_an_environment_of_somebody_else_is_told_as_that() -> None:
+    for arguments in ({}, {"sutton_barto_reward": True}):
+        with pytest.raises(TaskError, match="CartPole-v1 is no environment of workgym"):
+            TaskSet("CartPole-v1", arguments).make_env()
 
 
 def test_a_suite_whose_split_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -81,12 +81,15 @@ def read_levels(words: Sequence[str]) -> tuple[int, ...]:
     """`["1,2", "5"]` as (1, 2, 5).
 
     Raises:
-        ValueError: one is no whole number.
+        ValueError: one is no whole number, or named twice.
     """
     levels = [word.strip() for text in words for word in text.split(",")]
     if not all(word.isascii() and word.isdecimal() for word in levels):
         raise ValueError(f"--level {','.join(words)}: levels are whole numbers, such as 2 or 1,2,3")
-    return tuple(dict.fromkeys(map(int, levels)))
+    numbers = tuple(map(int, levels))
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"--level {','.join(words)}: a level is named twice, and its tasks would be played twice")
+    return numbers
 
 
 def read_arguments(pairs: Sequence[str]) -> dict[str, Any]:
