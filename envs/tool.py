@@ -236,8 +236,8 @@ class ToolTable:
         if len(blocks) != 1:
             found = f"{len(blocks)} blocks of code" if blocks else "no block of code"
             raise ActionError(
-                f"the text names no tool ({self.names}) and has {found} between lines of ```; "
-                f"one block is taken by {self._fenced}"
+                f"the text names no tool and has {found}: begin it with one of {', '.join(self.names.split(','))}, "
+                f"or give exactly one block between lines of ``` to {self._fenced} it"
             )
         return self.do_text(f"{self._fenced} {blocks[0]}")
 

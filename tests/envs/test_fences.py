@@ -58,7 +58,7 @@ def test_several_blocks_are_answered_in_one_line(table: ToolTable) -> None:
 
 
 def test_a_text_without_tool_and_block_is_told_both_ways(table: ToolTable) -> None:
-    with pytest.raises(ActionError, match=r"names no tool \(run,submit\) and has no block of code"):
+    with pytest.raises(ActionError, match="names no tool and has no block of code: begin it with one of run, submit"):
         table.do("def f(x): return x")
 
 
