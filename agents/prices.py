@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import reprlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from workgym.tasks.errors import PolicyError
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["Price", "Usage", "price_of", "read_prices", "read_usage"]
+__all__ = ["Price", "Usage", "price_of", "read_prices", "read_usage", "usage_in_words"]
+
+_MOST_TOKENS: Final = 10**9
+"""Of one answer; more is no count of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +124,11 @@ def read_usage(usage: object) -> Usage | None:
     return Usage(tokens_in, tokens_out, min(cached, tokens_in) if _is_count(cached) else 0)
 
 
+def usage_in_words(usage: object) -> str:
+    """What is wrong with what `read_usage` cannot read, and what follows from it; goes on from who said it."""
+    said = "reports no usage" if usage is None else f"reports a usage that makes no sense, {reprlib.repr(usage)}"
+    return f"{said}: its tokens and its price are not known, and no budget of tokens holds"
+
+
 def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from workgym.agents.policies.openai_json import chat_messages, read_reply
 from workgym.agents.policy import Conversation, Turn
-from workgym.agents.prices import Price, read_usage
+from workgym.agents.prices import Price, read_usage, usage_in_words
 from workgym.tasks.errors import PolicyError
 from workgym.tasks.naming import unknown_name
 
 __all__ = ["Agent", "CallablePolicy", "load_agent"]
+
+_log: Final = logging.getLogger(__name__)
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
 """Takes messages and tools as OpenAI-compatible endpoints do, and returns a text or a message."""
@@ -35,6 +39,7 @@ class CallablePolicy:
         self.agent: Final = agent
         self._name: Final = name
         self._price: Final = price
+        self._unmetered = False
 
     @property
     def name(self) -> str:
@@ -54,24 +59,53 @@ class CallablePolicy:
 
     def _ask(self, conversation: Conversation) -> Turn:
         rollout = conversation.trajectory.rollout_id
-        messages = chat_messages(conversation.trajectory.messages)
-        try:
-            reply = self.agent(messages, [dict(tool) for tool in conversation.tools])
-        except Exception as error:
-            raise PolicyError(
-                f"agent {self._name!r} raised {type(error).__name__} in {rollout}: {error}. Nothing of it is scored."
-            ) from error
+        reply, own_s = self._reply(conversation)
         try:
             text, calls = read_reply(reply)
-        except ValueError as error:
+            told = reply.get("usage") if isinstance(reply, Mapping) else None
+            usage = read_usage(told)
+        except Exception as error:
+            what = error if isinstance(error, ValueError) else f"what cannot be read: {type(error).__name__}: {error}"
             raise PolicyError(
-                f"agent {self._name!r} returned {error} (in {rollout}). Nothing of it is scored."
+                f"agent {self._name!r} returned {what} (in {rollout}). Nothing of it is scored."
             ) from error
-        usage = read_usage(reply.get("usage")) if isinstance(reply, Mapping) else None
         if usage is None:
-            return Turn(text, calls=calls, money_usd=None)
-        money = self._price.of(usage) if self._price else None
-        return Turn(text, calls=calls, tokens_in=usage.tokens_in, tokens_out=usage.tokens_out, money_usd=money)
+            self._warn_of_usage(told)
+            return Turn(text, calls=calls, money_usd=None, own_s=own_s)
+        return Turn(
+            text,
+            calls=calls,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            money_usd=self._price.of(usage) if self._price else None,
+            own_s=own_s,
+        )
+
+    def _reply(self, conversation: Conversation) -> tuple[object, float]:
+        """What the agent returns, and the seconds it took.
+
+        Raises:
+            PolicyError: it raised, sys.exit() included, which would else end an evaluation as if it were done.
+        """
+        messages = chat_messages(conversation.trajectory.messages)
+        tools = [dict(tool) for tool in conversation.tools]
+        began_s = time.monotonic()
+        try:
+            reply = self.agent(messages, tools)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise PolicyError(
+                f"agent {self._name!r} raised {type(error).__name__} in {conversation.trajectory.rollout_id}: {error}. "
+                "Nothing of it is scored."
+            ) from error
+        return reply, time.monotonic() - began_s
+
+    def _warn_of_usage(self, told: object) -> None:
+        """Say once that tokens are missing: an evaluation without them tells nothing of the costs."""
+        if not self._unmetered:
+            self._unmetered = True
+            _log.warning("agent %r %s", self._name, usage_in_words(told))
 
 
 def load_agent(spec: str) -> Agent:
@@ -97,7 +131,7 @@ def load_agent(spec: str) -> Agent:
         raise PolicyError(f"--agent {spec} is a {type(found).__name__}, not a function that makes the agent")
     try:
         agent = found()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(
             f"--agent {spec}: calling {attribute}() failed: {type(error).__name__}: {error}. It names a factory: a "
             "function without arguments that returns the agent, a callable (messages, tools) -> message"
@@ -119,5 +153,5 @@ def _import(module_name: str, spec: str) -> object:
                 f"--agent {spec}: no module {module_name!r} in the current folder or among what is installed"
             ) from error
         raise PolicyError(f"--agent {spec}: importing {module_name} needs {error.name}, which is missing") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"--agent {spec}: importing {module_name} failed: {type(error).__name__}: {error}") from error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from workgym.agents.policies.openai_json import chat_messages, read_reply, tools_in_words
 from workgym.agents.policy import Conversation, Turn
-from workgym.agents.prices import Price, read_usage
+from workgym.agents.prices import Price, read_usage, usage_in_words
 from workgym.tasks.errors import PolicyError
 from workgym.tasks.extras import install_command
 from workgym.tasks.naming import unknown_name
@@ -186,7 +186,7 @@ class OpenAIPolicy:
         usage = read_usage(answer.get("usage"))
         finish = "length" if choice.get("finish_reason") == "length" else "stop"
         if usage is None:
-            self._warn_of_no_usage()
+            self._warn_of_usage(answer.get("usage"))
             return Turn(text, calls=calls, finish=finish, money_usd=None)
         price = self.endpoint.price
         return Turn(
@@ -198,10 +198,11 @@ class OpenAIPolicy:
             money_usd=price.of(usage) if price else None,
         )
 
-    def _warn_of_no_usage(self) -> None:
+    def _warn_of_usage(self, told: object) -> None:
+        """Say once that tokens are missing: an evaluation without them tells nothing of the costs."""
         if not self._unmetered:
             self._unmetered = True
-            _log.warning("%s reports no usage: its tokens count as 0, and no budget of tokens holds", self._where())
+            _log.warning("%s %s", self._where(), usage_in_words(told))
 
     def _request(self, conversation: Conversation) -> dict[str, Any]:
         trajectory, endpoint = conversation.trajectory, self.endpoint

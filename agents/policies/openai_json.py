@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -119,7 +120,13 @@ def _call(number: int, call: object) -> Call:
     if not isinstance(call, Mapping) or not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise ValueError('a tool call without {"function": {"name": ...}}')
     arguments = function.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments if arguments is not None else {})
+    try:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments if arguments is not None else {})
+    except (TypeError, ValueError, RecursionError) as error:
+        given = reprlib.repr(arguments)
+        raise ValueError(
+            f"a call of {function['name']!r} with arguments that are no JSON: {given} ({error})"
+        ) from error
     return Call(function["name"], text or "{}", str(call.get("id") or f"call_{number}"))
 
 

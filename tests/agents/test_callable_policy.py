@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+import logging
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import toy_domain
 
@@ -103,6 +107,93 @@ def test_an_agent_that_raises_is_named_and_its_error_kept(rack: EnvRack) -> None
     assert isinstance(failed.value.__cause__, KeyError)
 
 
+@pytest.mark.parametrize("error", [SystemExit(0), SystemExit("bye"), GeneratorExit()])
+def test_an_agent_that_exits_does_not_end_the_evaluation_as_if_it_were_done(
+    rack: EnvRack, error: BaseException
+) -> None:
+    def agent(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
+        raise error
+
+    with pytest.raises(PolicyError, match=f"agent 'mine' raised {type(error).__name__} in e"):
+        played(rack, agent)
+
+
+def test_ctrl_c_in_an_agent_stays_ctrl_c(rack: EnvRack) -> None:
+    def agent(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        played(rack, agent)
+
+
+def test_a_turn_is_charged_the_time_of_its_own_call(rack: EnvRack) -> None:
+    def agent(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
+        if messages[1]["content"] == "double 21":
+            until = time.monotonic() + 0.2
+            while time.monotonic() < until:
+                pass
+        return "submit 42"
+
+    seats = [Seat("slow", TASK), Seat("fast", toy_domain.ToyTasks().load("toy/2/22"))]
+    slow, fast = play(CallablePolicy(agent), rack, seats)
+    assert slow.steps[0].policy_s >= 0.2 > 2 * fast.steps[0].policy_s
+
+
+LOOP: dict[str, Any] = {}
+LOOP["text"] = LOOP
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"text": {42}}, "{'text': {42}} (Object of type set is not JSON serializable)"),
+        ({"text": np.int64(42)}, "int64"),
+        ({"text": datetime.date(2026, 1, 2)}, "datetime.date(2026, 1, 2)"),
+        (object(), "<object objec"),
+        ({(1, 2): 3}, "{(1, 2): 3}"),
+        (LOOP, "Circular reference"),
+    ],
+    ids=["set", "numpy", "date", "object", "key", "loop"],
+)
+def test_arguments_that_are_no_json_are_refused_with_their_value(rack: EnvRack, value: object, words: str) -> None:
+    reply = {"tool_calls": [{"function": {"name": "submit", "arguments": value}}]}
+    with pytest.raises(PolicyError, match="agent 'mine' returned a call of 'submit' with arguments that are no") as bad:
+        played(rack, lambda messages, tools: reply)
+    assert words in str(bad.value)
+
+
+def test_a_reply_that_breaks_while_it_is_read_is_named(rack: EnvRack) -> None:
+    class Reply:
+        def model_dump(self) -> dict[str, Any]:
+            raise AttributeError("half made")
+
+    with pytest.raises(PolicyError, match="agent 'mine' returned what cannot be read: AttributeError: half made"):
+        played(rack, lambda messages, tools: Reply())
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (None, "reports no usage"),
+        ({"prompt_tokens": -5, "completion_tokens": 1}, "makes no sense"),
+        ({"prompt_tokens": 1, "completion_tokens": 10**30}, "makes no sense"),
+        ({"prompt_tokens": 1.5, "completion_tokens": 1}, "makes no sense"),
+        ({"prompt_tokens": float("nan"), "completion_tokens": 1}, "makes no sense"),
+        ("many", "makes no sense, 'many'"),
+    ],
+)
+def test_a_usage_that_is_none_is_told_once(
+    rack: EnvRack, caplog: pytest.LogCaptureFixture, usage: object, words: str
+) -> None:
+    replies = [native("look", text="x"), native("submit", text="42")]
+    with caplog.at_level(logging.WARNING):
+        one = played(rack, lambda messages, tools: replies.pop(0) | {"usage": usage}, Price(1.0, 2.0))
+    assert (one.success, one.cost.tokens_in, one.cost.money_usd) == (True, 0, None)
+    (told,) = caplog.messages
+    assert words in told
+    assert "agent 'mine'" in told
+
+
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -141,13 +232,15 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         "def agent(messages, tools): return 'submit 1'\n"
         "def broken(): raise OSError('no weights')\n"
         "def nothing(): pass\n"
+        "def leaving(): raise SystemExit\n"
         "number = 3\n"
     )
     (tmp_path / "bad_agent.py").write_text("1 / 0\n")
+    (tmp_path / "gone_agent.py").write_text("raise SystemExit(0)\n")
     (tmp_path / "needy_agent.py").write_text("import no_such_package_at_all\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     yield "own_agent"
-    for name in ("own_agent", "bad_agent", "needy_agent"):
+    for name in ("own_agent", "bad_agent", "gone_agent", "needy_agent"):
         sys.modules.pop(name, None)
 
 
@@ -166,7 +259,9 @@ def test_a_factory_makes_the_agent(rack: EnvRack, module: str, attribute: str) -
         ("own_agent:agent", "names a factory"),
         ("own_agent:broken", "OSError: no weights"),
         ("own_agent:nothing", "returned a NoneType"),
+        ("own_agent:leaving", "calling leaving() failed: SystemExit"),
         ("bad_agent:make", "ZeroDivisionError"),
+        ("gone_agent:make", "importing gone_agent failed: SystemExit"),
         ("needy_agent:make", "needs no_such_package_at_all"),
         ("..:make", "importing .. failed"),
         (":make", "importing"),

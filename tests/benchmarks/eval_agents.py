@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import Any
 
 import gymnasium as gym
@@ -59,6 +60,11 @@ def failing() -> Any:
 
 def mute() -> Any:
     return lambda messages, tools: None
+
+
+def leaving() -> Any:
+    """Ends the process as if all were well."""
+    return lambda messages, tools: sys.exit()
 
 
 if "Third-v0" not in gym.registry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -141,8 +142,64 @@ def test_an_archive_of_another_verifier_is_not_gone_on_with(tmp_path: Path, caps
     assert (code, "was judged by version 'of old'" in err) == (2, True)
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"agent": "oracle"}'])
-def test_settings_that_are_damaged_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("", ""),
+        ("{", ""),
+        ("[]", "the settings must be a table, not []"),
+        ("{}", "agent is missing"),
+        ('{"agent": "oracle"}', "at_once is missing"),
+        ('{"agent": {"x": 1}}', "agent must be a text that is not empty, not {'x': 1}"),
+        ('{"agnt": "oracle"}', "unknown key 'agnt'. Did you mean 'agent'"),
+        ('{"temperature": NaN}', "temperature must be a number >= 0"),
+        ('{"suite": []}', "suite must be a table"),
+        ('{"price": "much"}', "price must be a table or null"),
+    ],
+)
+def test_settings_that_are_damaged_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str, words: str
+) -> None:
     (tmp_path / "eval.json").write_text(damage)
     code, _, err = run(capsys, f"eval --resume {tmp_path}")
-    assert (code, "eval.json is damaged" in err) == (2, True)
+    assert (code, "eval.json is damaged" in err, words in err) == (2, True, True), err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"agent": {"x": 1}}, "agent must be a text"),
+        ({"agnt": 1}, "unknown key 'agnt'. Did you mean 'agent'"),
+        ({"at_once": 0}, "at_once must be a whole number > 0"),
+        ({"suite": {}}, "the suite: name is missing"),
+        ({"price": {"input": 1}}, "output is missing"),
+    ],
+)
+def test_settings_that_were_edited_into_nonsense_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], words: str
+) -> None:
+    run(capsys, f"eval --agent oracle {TOY} --out {tmp_path}")
+    settings = json.loads((tmp_path / "eval.json").read_text())
+    (tmp_path / "eval.json").write_text(json.dumps(settings | change))
+    code, _, err = run(capsys, f"eval --resume {tmp_path}")
+    assert (code, words in err) == (2, True), err
+
+
+def test_an_agent_that_walks_away_leaves_the_results_where_they_belong(tmp_path: Path) -> None:
+    (tmp_path / "walker.py").write_text(
+        "import os\n"
+        "def make():\n"
+        "    os.chdir('/')\n"
+        "    def act(messages, tools):\n"
+        "        os.chdir('/')\n"
+        "        return 'submit 1'\n"
+        "    return act\n"
+    )
+    done = process(tmp_path, f"eval --agent walker:make {TOY} --out run")
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path}/run/report.md holds the report" in done.stdout
+    (tmp_path / "run/report.md").unlink()
+    again = process(tmp_path, "eval --resume run")
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "run/report.md").is_file()

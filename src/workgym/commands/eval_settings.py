@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from workgym.agents.prices import Price, price_of
+from workgym.benchmarks.file_rules import AMOUNT, COUNT, NAME, NUMBER, SECONDS, TABLE, TEXT, Rule, checked
 from workgym.benchmarks.suite import Suite, suite_of
 from workgym.tasks.errors import WorkgymError
 
 __all__ = ["SETTINGS_FILE", "EvalSettings", "read_settings", "write_settings"]
 
+
+def _is_price(value: object) -> bool:
+    return value is None or isinstance(value, dict)
+
+
 SETTINGS_FILE: Final = "eval.json"
 
-_PLAIN: Final = ("agent", "at_once", "max_turn_tokens", "temperature", "base_url", "tools", "retries", "timeout_s")
+_PLAIN: Final[Mapping[str, Rule]] = {
+    "agent": NAME,
+    "at_once": COUNT,
+    "max_turn_tokens": COUNT,
+    "temperature": AMOUNT,
+    "base_url": TEXT,
+    "tools": NAME,
+    "retries": NUMBER,
+    "timeout_s": SECONDS,
+}
+_KEYS: Final[Mapping[str, Rule]] = {**_PLAIN, "suite": TABLE, "price": ("a table or null", _is_price)}
+"""What the file says: all of it, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +94,12 @@ def read_settings(folder: Path) -> EvalSettings:
     if not path.is_file():
         raise ValueError(f"{folder} holds no evaluation: there is no {SETTINGS_FILE}. `workgym eval` writes one")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = checked("the settings", json.loads(path.read_text(encoding="utf-8")), _KEYS, tuple(_KEYS))
         price = record["price"]
         return EvalSettings(
             **{name: record[name] for name in _PLAIN},
             suite=suite_of(record["suite"]),
             price=None if price is None else price_of("price", price),
         )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, WorkgymError) as error:
-        raise ValueError(f"{path} is damaged: {error}. Evaluate anew, in another folder") from error
+    except (ValueError, RecursionError, WorkgymError) as error:
+        raise ValueError(f"{path} is damaged: {str(error).rstrip('.')}. Evaluate anew, in another folder") from error

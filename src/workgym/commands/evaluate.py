@@ -87,7 +87,8 @@ def evaluate(
         WorkgymError, ValueError: something that was asked for does not exist.
     """
     if resume is not None:
-        _run(_kept(context, resume, at_once), resume)
+        settings = _kept(context, resume, at_once)
+        _run(settings, resume.absolute())
         return
     if not agent:
         raise ValueError("--agent is missing: a player such as oracle, checkpoint:PATH, openai:MODEL or module:factory")
@@ -121,7 +122,8 @@ def evaluate(
         timeout_s=timeout_s,
         price=price_for(prices, agent),
     )
-    _run(settings, new_folder(out, agent))
+    # An agent of one's own may change the current folder: from here on the path says where by itself.
+    _run(settings, new_folder(out, agent).absolute())
 
 
 def _run(settings: EvalSettings, folder: Path) -> None:
