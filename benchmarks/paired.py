@@ -53,7 +53,10 @@ class PairedDifference:
         if self.is_more_than_noise:
             better, low, high = (b, self.low, self.high) if self.difference > 0 else (a, -self.high, -self.low)
             return f"{better} is better by {abs(self.difference):.2f} [{low:.2f}, {high:.2f}], more than noise"
-        return f"no difference beyond noise: {b} - {a} = {self.difference:+.2f} {interval}"
+        words = f"no difference beyond noise: {b} - {a} = {self.difference:+.2f} {interval}"
+        if self.low <= 0 <= self.high:
+            return words
+        return f"{words}; 0 is outside the interval, but {self.n_better + self.n_worse} tasks that differ are too few"
 
 
 def paired_difference(a: Sequence[Sequence[bool]], b: Sequence[Sequence[bool]]) -> PairedDifference:

@@ -104,6 +104,12 @@ def test_a_real_difference_is_found() -> None:
     assert turned.words() == difference.words().replace("B is", "A is")
 
 
+def test_a_difference_on_too_few_tasks_says_why_it_is_not_believed() -> None:
+    difference = paired_difference([[True]] * 4 + [[True]] * 8, [[False]] * 4 + [[True]] * 8)
+    assert (difference.p, difference.high < 0) == (0.125, True)
+    assert difference.words().endswith("0 is outside the interval, but 4 tasks that differ are too few")
+
+
 def test_pairs_show_what_runs_taken_apart_would_hide() -> None:
     """Most of the scatter is between tasks, which both runs share."""
     a = [[number < 45] for number in range(100)]
