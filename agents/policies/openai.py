@@ -11,16 +11,15 @@ import logging
 import random
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from workgym.agents.policies.openai_json import chat_messages, read_reply, tools_in_words
+from workgym.agents.policies.openai_requests import at_once, fetch, open_client, redirect_in_words
 from workgym.agents.policy import Conversation, Turn
 from workgym.agents.prices import Price, read_usage, usage_in_words
 from workgym.tasks.errors import PolicyError
-from workgym.tasks.extras import install_command
 from workgym.tasks.naming import unknown_name
 
 if TYPE_CHECKING:
@@ -43,9 +42,6 @@ _TOO_LONG: Final = re.compile(
     re.IGNORECASE,
 )
 
-_A = TypeVar("_A")
-_B = TypeVar("_B")
-
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -58,7 +54,7 @@ class Endpoint:
         tools: "native" tool calls, or "text" for models that write the text form.
         temperature: of sampling.
         retries: how often a request that failed on the way is sent again.
-        timeout_s: seconds until a request counts as failed.
+        timeout_s: seconds until a request whose answer is not there, whole, counts as failed.
         backoff_s: seconds before the first retry, doubled for each further one.
         price: of its tokens; None where nobody knows.
     """
@@ -107,7 +103,7 @@ class OpenAIPolicy:
                 "the key of the endpoint holds what no header can: look for a line break in OPENAI_API_KEY"
             )
         self.endpoint: Final = endpoint
-        self._client: Final = _open_client(endpoint)
+        self._client: Final = open_client(endpoint.base_url, endpoint.api_key, endpoint.timeout_s)
         self._closing: Final = threading.Event()
         self._heard = False  # the endpoint has answered at least once: what fails now is a fault on the way
         self._unmetered = False
@@ -129,7 +125,7 @@ class OpenAIPolicy:
             PolicyError: the endpoint refuses what it is asked, cannot be reached at all, or has failed many times in a
                 row.
         """
-        turns = _at_once(self._ask, conversations)
+        turns = at_once(self._ask, conversations)
         for turn in turns:
             self._failed_in_a_row = self._failed_in_a_row + 1 if turn.error else 0
         failed = [turn.error for turn in turns if turn.error]
@@ -167,14 +163,18 @@ class OpenAIPolicy:
                 wait_s = self.endpoint.backoff_s * 2**number * (0.5 + jitter.random())
                 if self._closing.wait(min(_MAX_WAIT_S, max(wait_s, fault.wait_s))):
                     break
-        return Turn(
-            "", error=f"{last} (tried {number + 1} times)", money_usd=None if self.endpoint.price is None else 0.0
-        )
+        return self._mute(error=f"{last} (tried {number + 1} times)")
+
+    def _mute(self, *, error: str = "", finish: str = "") -> Turn:
+        """A turn without an answer, which costs nothing: neither money nor time of the episode's own."""
+        money_usd = None if self.endpoint.price is None else 0.0
+        return Turn("", error=error, finish=finish, money_usd=money_usd, own_s=0.0)
 
     def _try(self, conversation: Conversation) -> Turn:
-        answer = self._send(self._request(conversation))
-        if answer is None:
-            return Turn("", finish="length", money_usd=None if self.endpoint.price is None else 0.0)
+        sent = self._send(self._request(conversation))
+        if sent is None:
+            return self._mute(finish="length")
+        answer, own_s = sent
         try:
             choice = answer["choices"][0]
             message = choice["message"]
@@ -187,7 +187,7 @@ class OpenAIPolicy:
         finish = "length" if choice.get("finish_reason") == "length" else "stop"
         if usage is None:
             self._warn_of_usage(answer.get("usage"))
-            return Turn(text, calls=calls, finish=finish, money_usd=None)
+            return Turn(text, calls=calls, finish=finish, money_usd=None, own_s=own_s)
         price = self.endpoint.price
         return Turn(
             text,
@@ -196,6 +196,7 @@ class OpenAIPolicy:
             tokens_in=usage.tokens_in,
             tokens_out=usage.tokens_out,
             money_usd=price.of(usage) if price else None,
+            own_s=own_s,
         )
 
     def _warn_of_usage(self, told: object) -> None:
@@ -226,14 +227,14 @@ class OpenAIPolicy:
 
     # ---- one request
 
-    def _send(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer as JSON; None where the conversation is too long for the model."""
+    def _send(self, request: dict[str, Any]) -> tuple[dict[str, Any], float] | None:
+        """The answer as JSON and the seconds it took; None where the conversation is too long for the model."""
         import openai
 
         try:
-            raw = self._client.chat.completions.with_raw_response.create(**request)
-            answer = json.loads(raw.content)
-        except openai.APITimeoutError as error:
+            raw, own_s = fetch(self._client, request, self.endpoint.timeout_s)
+            answer = json.loads(raw)
+        except (openai.APITimeoutError, TimeoutError) as error:
             raise _Fault(f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
@@ -246,11 +247,13 @@ class OpenAIPolicy:
             raise _Fault(f"an answer that is no JSON: {error}") from error
         if not isinstance(answer, dict):
             raise _Fault(f"an answer that is a {type(answer).__name__}, not an object")
-        return answer
+        return answer, own_s
 
-    def _refused(self, request: dict[str, Any], error: openai.APIStatusError) -> dict[str, Any] | None:
+    def _refused(self, request: dict[str, Any], error: openai.APIStatusError) -> tuple[dict[str, Any], float] | None:
         """What to do with an error that the endpoint named: try again, end the episode, or stop the evaluation."""
         words, status = self._safe(f"{error.status_code}: {_words(error)}"), error.status_code
+        if redirect := redirect_in_words(error):
+            raise PolicyError(f"{self._where()} {self._safe(redirect)}: give the URL that answers itself") from error
         if error.code == "insufficient_quota" or status in _REFUSE:
             raise PolicyError(f"{self._where()} refuses model {self.endpoint.model!r}, {words}") from error
         if status >= 500 or status in _TRY_AGAIN:
@@ -269,40 +272,6 @@ class OpenAIPolicy:
         if not self._heard:
             raise PolicyError(f"{self._where()} refuses the request, {words}") from error
         raise _Fault(words, again=False) from error
-
-
-def _open_client(endpoint: Endpoint) -> openai.OpenAI:
-    try:
-        import openai
-    except ModuleNotFoundError as error:
-        raise PolicyError(f"an endpoint needs {error.name}: {install_command('openai')}") from error
-    return openai.OpenAI(
-        api_key=endpoint.api_key or "none",
-        base_url=endpoint.base_url or None,
-        timeout=endpoint.timeout_s,
-        max_retries=0,
-    )
-
-
-def _at_once(ask: Callable[[_A], _B], items: Sequence[_A]) -> list[_B]:
-    """Ask for each item in a thread of its own.
-
-    The threads are daemons: an evaluation that is interrupted does not wait for answers that nobody will read.
-
-    Raises:
-        Exception: what the first item in order raised.
-    """
-    futures: list[Future[_B]] = [Future() for _ in items]
-
-    def run(item: _A, future: Future[_B]) -> None:
-        try:
-            future.set_result(ask(item))
-        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-            future.set_exception(error)
-
-    for item, future in zip(items, futures, strict=True):
-        threading.Thread(target=run, args=(item, future), name="workgym-openai", daemon=True).start()
-    return [future.result() for future in futures]
 
 
 def _words(error: openai.APIStatusError) -> str:

@@ -13,12 +13,16 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """What the server sends: a status, a body (JSON, or bytes as they are) and headers; `cut` hangs up instead."""
+    """What the server sends: a status, a body (JSON, or bytes as they are) and headers.
+
+    `cut` hangs up instead; `drip` sends the "headers" or the "body" a byte at a time and never comes to their end.
+    """
 
     body: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    drip: str = ""
 
 
 Model = Callable[[dict[str, Any], int], Answer]
@@ -33,6 +37,7 @@ class ChatServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     most_at_once: int = 0
+    n_hung_up: int = 0
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -92,6 +97,9 @@ def serve(model: Model) -> Iterator[ChatServer]:
             if answer.cut:
                 self.close_connection = True
                 return
+            if answer.drip:
+                self.drip(answer.drip)
+                return
             body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
             for name, value in {"Content-Type": "application/json", **answer.headers}.items():
@@ -99,6 +107,16 @@ def serve(model: Model) -> Iterator[ChatServer]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def drip(self, what: str) -> None:
+            self.close_connection = True
+            rest = "Content-Length: 100000\r\n\r\n" if what == "body" else "X-Long: "
+            self.wfile.write(f"HTTP/1.1 200 OK\r\n{rest}".encode())
+            try:
+                while not state.done.wait(0.05):
+                    self.wfile.write(b"x")
+            except OSError:
+                state.n_hung_up += 1
 
         def log_message(self, *_: object) -> None:
             pass

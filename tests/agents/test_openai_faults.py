@@ -6,6 +6,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -85,6 +86,74 @@ def test_a_request_that_takes_too_long_is_a_fault(rack: EnvRack) -> None:
         hold.set()
     assert (one.valid, one.end_reason) == (False, "infrastructure")
     assert "no answer within 0.3 s" in one.error
+
+
+@pytest.mark.xdist_group("alone")
+@pytest.mark.parametrize("what", ["headers", "body"])
+def test_an_answer_that_drips_in_is_not_waited_for(rack: EnvRack, what: str) -> None:
+    def dripping(request: dict[str, Any], number: int) -> Answer:
+        return Answer(None, drip=what) if number else doubler(request, number)
+
+    began_s = time.monotonic()
+    with serve(dripping) as server:
+        policy = OpenAIPolicy(replace(ENDPOINT, base_url=server.url, retries=1, timeout_s=0.5))
+        (one,) = play(policy, rack, seats(1))
+        policy.close()
+    assert (one.valid, one.end_reason) == (False, "infrastructure")
+    assert "no answer within 0.5 s (tried 2 times)" in one.error
+    assert 1.0 <= time.monotonic() - began_s < 15
+
+
+@pytest.mark.xdist_group("alone")
+def test_a_drip_that_nobody_waits_for_is_cut_off(rack: EnvRack) -> None:
+    with serve(lambda request, n: Answer(None, drip="body") if n == 1 else doubler(request, n)) as server:
+        policy = OpenAIPolicy(replace(ENDPOINT, base_url=server.url, timeout_s=0.5))
+        (one,) = play(policy, rack, seats(1))
+        until = time.monotonic() + 15
+        while not server.n_hung_up and time.monotonic() < until:
+            server.done.wait(0.02)
+        policy.close()
+    assert (one.success, server.n_hung_up) == (True, 1)
+
+
+@pytest.mark.xdist_group("alone")
+def test_a_turn_is_charged_its_last_request_and_no_pause_before_it(rack: EnvRack) -> None:
+    def moody(request: dict[str, Any], number: int) -> Answer:
+        return refusal(500, "boom") if number == 1 else doubler(request, number)
+
+    began_s = time.monotonic()
+    with serve(moody) as server:
+        policy = OpenAIPolicy(replace(ENDPOINT, base_url=server.url, backoff_s=2.0))
+        (one,) = play(policy, rack, seats(1))
+        policy.close()
+    assert one.success
+    assert time.monotonic() - began_s >= 1.0
+    assert one.cost.wall_s < 1.0
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("/v2/chat/completions", r"/v2/chat/completions:"),
+        ("https://other.invalid:8443/v1/x", "https://other.invalid:8443/v1/x:"),
+        (f"https://other.invalid/{KEY}", r"https://other.invalid/\*\*\*:"),
+        ("https://me:hush@other.invalid/v1?token=hush", r"https://other.invalid/\.\.\.:"),
+        ("http://[::1", "that leads nowhere"),
+        ("", "that leads nowhere"),
+    ],
+)
+@pytest.mark.parametrize("status", [302, 308])
+def test_a_redirect_is_told_with_where_it_leads_and_not_followed(
+    rack: EnvRack, status: int, location: str, told: str
+) -> None:
+    with serve(lambda *_: Answer(b"", status, {"Location": location} if location else {})) as server:
+        policy = OpenAIPolicy(replace(ENDPOINT, base_url=server.url))
+        with pytest.raises(PolicyError, match=rf"answers with a redirect \({status}\) .*{told}") as redirected:
+            play(policy, rack, seats(1))
+        policy.close()
+    assert len(server.requests) == 1
+    assert "hush" not in str(redirected.value)
+    assert "refuses model" not in str(redirected.value)
 
 
 def test_one_episode_that_fails_does_not_touch_the_others(rack: EnvRack) -> None:
