@@ -15,6 +15,7 @@ __all__ = [
     "TaskKey",
     "group_of",
     "interval_of_mean",
+    "lacks_tokens",
     "outcomes_by_group",
     "successes_by_task",
     "summarize",
@@ -41,7 +42,7 @@ class Outcome:
         low, high: 95% interval of `success`; the episodes of one task are not taken for independent.
         reward: mean.
         turns: mean per episode.
-        tokens_in, tokens_out: mean tokens fed and sampled per episode.
+        tokens_in, tokens_out: mean tokens fed and sampled per episode; NaN where one does not say how many.
         wall_s, cpu_s: mean seconds per episode.
         money_usd: mean US dollars per episode; NaN where the price of one is unknown.
     """
@@ -129,11 +130,24 @@ def successes_by_task(trajectories: Iterable[Trajectory]) -> dict[TaskKey, list[
     return tasks
 
 
+def lacks_tokens(trajectory: Trajectory) -> bool:
+    """Whether an episode counts, and who acted in it did not say what it used: that is not 0 tokens.
+
+    Who uses none, as a scripted player, costs nothing, and the money then is known. A turn that a full context cut off
+    before it said anything used none either.
+    """
+    cost = trajectory.cost
+    said = cost.tokens_in or cost.tokens_out or cost.money_usd is not None
+    acted = any(step.action or step.finish != "length" for step in trajectory.steps)
+    return trajectory.valid and acted and not said
+
+
 def summarize(trajectories: Sequence[Trajectory]) -> Outcome:
     """Sum up a set of episodes."""
     valid = [trajectory for trajectory in trajectories if trajectory.valid]
     shares = [fmean(task) for task in successes_by_task(valid).values()]
     low, high = interval_of_mean(shares, len(valid))
+    unsaid = math.nan if any(map(lacks_tokens, valid)) else 0.0
 
     def mean(value: Callable[[Trajectory], float]) -> float:
         return math.fsum(map(value, valid)) / len(valid) if valid else math.nan
@@ -148,8 +162,8 @@ def summarize(trajectories: Sequence[Trajectory]) -> Outcome:
         high=high,
         reward=mean(lambda one: one.reward),
         turns=mean(lambda one: len(one.steps)),
-        tokens_in=mean(lambda one: one.cost.tokens_in),
-        tokens_out=mean(lambda one: one.cost.tokens_out),
+        tokens_in=mean(lambda one: one.cost.tokens_in) + unsaid,
+        tokens_out=mean(lambda one: one.cost.tokens_out) + unsaid,
         wall_s=mean(lambda one: one.cost.wall_s),
         cpu_s=mean(lambda one: one.cost.cpu_s),
         money_usd=mean(lambda one: math.nan if one.cost.money_usd is None else one.cost.money_usd),

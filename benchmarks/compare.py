@@ -11,7 +11,7 @@ from typing import Any, Final
 from workgym.agents.outcomes import Group, Outcome, TaskKey, group_of, successes_by_task, summarize
 from workgym.agents.trajectory import Trajectory
 from workgym.benchmarks.paired import PairedDifference, paired_difference
-from workgym.benchmarks.spending import NO_PRICE
+from workgym.benchmarks.spending import NO_PRICE, in_dollars
 from workgym.tasks.errors import TaskError
 
 __all__ = ["COMPARE_COLUMNS", "Comparison", "Unpaired", "compare"]
@@ -64,6 +64,7 @@ class Comparison:
         costs: (domain, family, level) -> the outcomes of A and B on these pairs; ("all", "", 0) for all.
         unpaired: what could not be compared.
         notes: further lines.
+        unknown: why the money of A and of B is unknown, where it is.
     """
 
     a: str
@@ -73,6 +74,7 @@ class Comparison:
     costs: Mapping[Group, tuple[Outcome, Outcome]]
     unpaired: Unpaired
     notes: Sequence[str] = field(default=())
+    unknown: tuple[str, str] = (NO_PRICE, NO_PRICE)
 
     @property
     def verdict(self) -> str:
@@ -84,7 +86,7 @@ class Comparison:
         lines = list(self.groups.items())
         if len(lines) > 1:
             lines.append((_ALL, self.total))
-        return [_row(group, one, *self.costs[group if len(lines) > 1 else _ALL]) for group, one in lines]
+        return [_row(group, one, self.costs[group if len(lines) > 1 else _ALL], self.unknown) for group, one in lines]
 
     def lines(self) -> list[str]:
         """What is told below the table."""
@@ -101,7 +103,7 @@ class Comparison:
         return "\n".join(["# A and B on the same tasks", "", f"**{self.verdict}**", "", *rows, "", *told, ""])
 
     def json(self) -> str:
-        """The comparison as JSON; a mean over no episode, and money without a price, is null."""
+        """The comparison as JSON; a mean over no episode, and tokens and money that nobody knows, are null."""
         content = {
             "a": self.a,
             "b": self.b,
@@ -126,7 +128,12 @@ class Comparison:
 
 
 def compare(
-    a: Iterable[Trajectory], b: Iterable[Trajectory], *, names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = ()
+    a: Iterable[Trajectory],
+    b: Iterable[Trajectory],
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    notes: Sequence[str] = (),
+    unknown: tuple[str, str] = (NO_PRICE, NO_PRICE),
 ) -> Comparison:
     """Pair the episodes of two runs by their tasks.
 
@@ -135,6 +142,7 @@ def compare(
         b: episodes of the other.
         names: what the runs are, in words.
         notes: further lines to tell.
+        unknown: why the money of A and of B is unknown, where it is.
 
     Raises:
         TaskError: not one task was scored in both.
@@ -156,7 +164,7 @@ def compare(
     costs = {group: (_outcome(played_a, keys), _outcome(played_b, keys)) for group, keys in members.items()}
     total = differences.pop(_ALL)
     told = [*notes, *_verifiers(played_a, played_b)]
-    return Comparison(*names, total, dict(sorted(differences.items())), costs, unpaired, told)
+    return Comparison(*names, total, dict(sorted(differences.items())), costs, unpaired, told, unknown)
 
 
 def _key(trajectory: Trajectory) -> TaskKey:
@@ -198,8 +206,10 @@ def _outcome(trajectories: Sequence[Trajectory], keys: Sequence[TaskKey]) -> Out
     return summarize([one for one in trajectories if _key(one) in wanted])
 
 
-def _row(group: Group, one: PairedDifference, a: Outcome, b: Outcome) -> list[str]:
+def _row(group: Group, one: PairedDifference, outcomes: tuple[Outcome, Outcome], unknown: tuple[str, str]) -> list[str]:
     domain, family, level = group
+    tokens = [outcome.tokens_in + outcome.tokens_out for outcome in outcomes]
+    money = zip((outcome.money_usd for outcome in outcomes), unknown, strict=True)
     return [
         domain,
         family,
@@ -212,9 +222,9 @@ def _row(group: Group, one: PairedDifference, a: Outcome, b: Outcome) -> list[st
         _p(one.p),
         str(one.n_better),
         str(one.n_worse),
-        *(f"{outcome.tokens_in + outcome.tokens_out:.0f}" for outcome in (a, b)),
-        *(NO_PRICE if math.isnan(outcome.money_usd) else f"{outcome.money_usd:.6f}" for outcome in (a, b)),
-        *(f"{outcome.wall_s:.2f}" for outcome in (a, b)),
+        *("-" if math.isnan(mean) else f"{mean:.0f}" for mean in tokens),
+        *(why if math.isnan(usd) else in_dollars(usd, 6) for usd, why in money),
+        *(f"{outcome.wall_s:.2f}" for outcome in outcomes),
     ]
 
 

@@ -10,10 +10,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from workgym.agents.outcomes import Group, Outcome, group_of, outcomes_by_group, successes_by_task, summarize
+from workgym.agents.outcomes import (
+    Group,
+    Outcome,
+    group_of,
+    lacks_tokens,
+    outcomes_by_group,
+    successes_by_task,
+    summarize,
+)
 from workgym.agents.trajectory import Trajectory
 from workgym.benchmarks.pass_at_k import PassAtK, ks_for, pass_rates
-from workgym.benchmarks.spending import COST_COLUMNS, Spent, cost_row, spent_by
+from workgym.benchmarks.spending import COST_COLUMNS, NO_PRICE, NO_USAGE, Spent, cost_row, spent_by
 
 __all__ = ["COLUMNS", "Report", "make_report", "row_of", "write_report"]
 
@@ -40,6 +48,7 @@ class Report:
         settings: what decided the run; JSON types.
         passes: (domain, family, level) -> pass@k, where tasks were played more than once; ("all", "", 0) for all.
         spent: what all episodes used together, those that failed with the infrastructure included.
+        n_unsaid: valid episodes in which whoever acted did not say what it used, at least once as far as can be seen.
     """
 
     title: str
@@ -51,6 +60,7 @@ class Report:
     settings: Mapping[str, Any]
     passes: Mapping[Group, Sequence[PassAtK]] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
+    n_unsaid: int = 0
 
     @property
     def columns(self) -> list[str]:
@@ -64,13 +74,25 @@ class Report:
 
     def cost_rows(self) -> list[list[str]]:
         """The cells under `COST_COLUMNS`, for the same rows."""
-        return [cost_row(*line) for line in self._lines()]
+        return [cost_row(*line, self._unknown) for line in self._lines()]
+
+    def spending(self) -> list[str]:
+        """What all of it took, and what is not known of that: a line each."""
+        lines = [f"Spent in all: {self.spent.words(self._unknown)}."]
+        if self.n_unsaid:
+            money = ", and so is money" if self._unknown == NO_USAGE else ""
+            lines.append(
+                f"{self.n_unsaid} of {self.total.n_valid} episodes lack a usage (prompt_tokens and completion_tokens) "
+                f"that makes sense: their tokens are unknown, not 0{money}."
+            )
+        return lines
 
     def markdown(self) -> str:
         """The report as Markdown."""
         lines = [f"# {self.title}", "", f"Policy: `{self.policy}`", "", _table(self.columns, self.rows()), ""]
         lines += ["What a success costs:", "", _table(COST_COLUMNS, self.cost_rows()), ""]
-        lines += [f"Spent in all: {self.spent.words()}.", "", f"Ended: {_counts(self.end_reasons)}.", ""]
+        lines += [line for told in self.spending() for line in (told, "")]
+        lines += [f"Ended: {_counts(self.end_reasons)}.", ""]
         if self.labels:
             lines += [f"Causes: {_counts(self.labels)}.", ""]
         if self.total.n_invalid:
@@ -84,7 +106,7 @@ class Report:
         return "\n".join(lines)
 
     def json(self) -> str:
-        """The report as JSON; a mean over no episode, and money without a price, is null."""
+        """The report as JSON; a mean over no episode, and tokens and money that nobody knows, are null."""
         content = {
             "title": self.title,
             "policy": self.policy,
@@ -99,6 +121,10 @@ class Report:
             "settings": dict(self.settings),
         }
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+    @property
+    def _unknown(self) -> str:
+        return NO_USAGE if self.settings.get("price") else NO_PRICE
 
     def _lines(self) -> list[tuple[Group, Outcome]]:
         lines = list(self.groups.items())
@@ -142,7 +168,13 @@ def make_report(
         settings=settings or {},
         passes=_passes(trajectories),
         spent=spent_by(trajectories),
+        n_unsaid=sum(_lacks_usage(one, bool(settings and settings.get("price"))) for one in trajectories),
     )
+
+
+def _lacks_usage(trajectory: Trajectory, is_priced: bool) -> bool:
+    """Whether tokens are missing: all of them, or, where only they can be why money is unknown, some."""
+    return lacks_tokens(trajectory) or (is_priced and trajectory.valid and trajectory.cost.money_usd is None)
 
 
 def write_report(report: Report, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toy_domain
@@ -79,6 +80,20 @@ def test_bad_input_is_answered_in_a_line_and_never_scored(
     assert not (tmp_path / "run" / "report.json").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, f"eval --agent oracle {TOY} --out {tmp_path / 'file' / 'run'}")
+    assert code == 1
+    assert f"cannot write into {tmp_path / 'file' / 'run'}: Not a directory. Name another folder with --out" in err
+
+
+def test_an_environment_of_somebody_else_is_told_as_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for agent in ("oracle", "eval_agents:doubler"):
+        code, _, err = run(capsys, f"eval --agent {agent} --env CartPole-v1 --out {tmp_path / 'run'}")
+        assert code == 2
+        assert "CartPole-v1 is no environment of workgym" in err
+
+
 # ---- an endpoint
 
 
@@ -121,6 +136,28 @@ def test_a_model_without_a_price_is_told_of(tmp_path: Path, capsys: pytest.Captu
     assert "has no price for 'm'" in err
     assert "no price" in out
     assert timeless(tmp_path / "run")["spent"]["money_usd"] is None
+
+
+@pytest.mark.parametrize("usage", [None, (-5, 1), ("many", "more"), (1.5, 1), (10**30, 1)], ids=str)
+def test_tokens_that_nobody_reports_are_unknown_and_so_is_their_money(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], usage: Any
+) -> None:
+    def model(request: dict[str, Any], number: int) -> Any:
+        answer = doubler(request, number)
+        prompt, completion = usage or (None, None)
+        answer.body["usage"] = usage and {"prompt_tokens": prompt, "completion_tokens": completion}
+        return answer
+
+    (tmp_path / "prices.toml").write_text("[m]\ninput = 1\noutput = 10\n")
+    with serve(model) as server:
+        line = f"--agent openai:m --base-url {server.url} {TOY} --prices {tmp_path / 'prices.toml'}"
+        code, out, _ = run(capsys, f"eval {line} --out {tmp_path / 'run'}")
+    report = timeless(tmp_path / "run")
+    assert (code, report["total"]["tokens_in"], report["spent"]["tokens_out"]) == (0, None, None)
+    assert "8 of 8 episodes lack a usage (prompt_tokens and completion_tokens) that makes sense" in out
+    assert "tokens not reported, no usage" in out
+    assert "no price" not in out
+    assert run(capsys, f"compare {tmp_path / 'run'} {tmp_path / 'run'}")[1].count("no usage") == 2
 
 
 # ---- suites, levels and budgets

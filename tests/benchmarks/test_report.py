@@ -16,7 +16,7 @@ from workgym.agents.policies.scripted import named_policy
 from workgym.agents.rack import EnvRack
 from workgym.agents.regrade import regrade
 from workgym.benchmarks.report import COLUMNS, make_report, write_report
-from workgym.benchmarks.spending import COST_COLUMNS
+from workgym.benchmarks.spending import COST_COLUMNS, in_dollars
 from workgym.benchmarks.suite import SUITES, TaskSet, find_suite
 from workgym.envs.verify import Verdict
 from workgym.tasks.errors import TaskError
@@ -104,6 +104,39 @@ def test_a_report_of_nothing_valid_has_no_numbers_and_is_still_json() -> None:
     report = make_report([replace(EPISODES[0], verdict=None)], title="t")
     assert json.loads(report.json())["total"]["success"] is None
     assert report.rows()[0][4] == "-"
+
+
+def test_tokens_of_an_agent_that_does_not_say_are_unknown_and_not_0() -> None:
+    mute = [replace(one, cost=replace(one.cost, tokens_in=0, tokens_out=0, money_usd=None)) for one in EPISODES]
+    report = make_report([mute[0], *EPISODES[1:]], title="t")
+    (all_,) = (row for row in report.rows() if row[0] == "all")
+    assert (all_[COLUMNS.index("tokens in")], all_[COLUMNS.index("tokens out")]) == ("-", "-")
+    assert json.loads(report.json())["spent"]["tokens_in"] is None
+    assert "1 of 12 episodes lack a usage" in report.markdown()
+    assert "tokens not reported, no price" in report.markdown()
+
+
+def test_an_agent_that_uses_no_tokens_is_known_to_use_none() -> None:
+    scripted = [replace(one, cost=replace(one.cost, tokens_in=0, tokens_out=0, money_usd=0.0)) for one in EPISODES]
+    report = make_report(scripted, title="t")
+    assert (report.total.tokens_in, report.spent.tokens_out, report.n_unsaid) == (0, 0, 0)
+
+
+def test_money_that_is_unknown_for_want_of_tokens_is_told_as_that() -> None:
+    partly = [replace(one, cost=replace(one.cost, money_usd=None)) for one in EPISODES]
+    priced = make_report(partly, title="t", settings={"price": {"input": 1, "output": 1}})
+    assert {row[COST_COLUMNS.index("USD an episode")] for row in priced.cost_rows()} == {"no usage"}
+    assert "and so is money" in priced.markdown()
+    assert "no price" not in priced.markdown()
+    assert make_report(partly, title="t").n_unsaid == 0
+
+
+@pytest.mark.parametrize(
+    ("money_usd", "words"),
+    [(0.0, "0.0000"), (0.0123, "0.0123"), (4.2e-5, "4.2e-05"), (1.25e-9, "1.3e-09"), (9e9, None)],
+)
+def test_money_that_is_not_0_is_never_shown_as_0(money_usd: float, words: str | None) -> None:
+    assert in_dollars(money_usd, 4) == (words or "9000000000.0000")
 
 
 def test_judging_an_archive_again_reproduces_its_report(tmp_path: Path) -> None:

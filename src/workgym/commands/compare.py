@@ -28,6 +28,7 @@ def compare_runs(
         WorkgymError, ValueError: a folder holds no evaluation, or the two have no task in common.
     """
     from workgym.benchmarks.compare import COMPARE_COLUMNS, compare
+    from workgym.benchmarks.spending import NO_PRICE, NO_USAGE
     from workgym.commands.eval_settings import read_settings
     from workgym.commands.tables import print_table, readable
 
@@ -36,7 +37,14 @@ def compare_runs(
     settings = read_settings(run_a), read_settings(run_b)
     names = tuple(f"{run}, {one.agent} on {one.suite.name}" for run, one in zip((run_a, run_b), settings, strict=True))
     notes = [*_unfinished(run_a, run_b), *_differences(*settings)]
-    comparison = compare(_episodes(run_a), _episodes(run_b), names=(names[0], names[1]), notes=notes)
+    unknown = [NO_USAGE if one.price else NO_PRICE for one in settings]
+    comparison = compare(
+        _episodes(run_a),
+        _episodes(run_b),
+        names=(names[0], names[1]),
+        notes=notes,
+        unknown=(unknown[0], unknown[1]),
+    )
     print_table(COMPARE_COLUMNS, comparison.rows(), n_left=2)
     typer.echo(readable("\n".join(["", *comparison.lines(), "", comparison.verdict])))
     if out is not None:

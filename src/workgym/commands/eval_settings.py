@@ -77,11 +77,18 @@ class EvalSettings:
 
 
 def write_settings(settings: EvalSettings, folder: Path) -> None:
-    """Write them into an evaluation's folder, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write them into an evaluation's folder, whole or not at all.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     half = folder / f".{SETTINGS_FILE}"
-    half.write_text(json.dumps(settings.as_record(), indent=2) + "\n", encoding="utf-8")
-    os.replace(half, folder / SETTINGS_FILE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        half.write_text(json.dumps(settings.as_record(), indent=2) + "\n", encoding="utf-8")
+        os.replace(half, folder / SETTINGS_FILE)
+    except OSError as error:
+        raise type(error)(f"cannot write into {folder}: {error.strerror}. Name another folder with --out") from error
 
 
 def read_settings(folder: Path) -> EvalSettings:

@@ -158,7 +158,7 @@ def _run(settings: EvalSettings, folder: Path) -> None:
     report = make_report(episodes, title=title, settings=settings.as_record())
     write_report(report, folder)
     _print(report.columns, report.rows(), report.cost_rows())
-    typer.echo(f"\nSpent in all: {report.spent.words()}.")
+    typer.echo("\n" + "\n".join(report.spending()))
     if report.total.n_invalid:
         typer.echo(
             f"{report.total.n_invalid} episodes failed with the infrastructure and are not scored. "
