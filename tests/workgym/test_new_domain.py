@@ -72,8 +72,41 @@ def test_it_writes_into_the_folder_of_its_name(run: Run, tmp_path: Path, monkeyp
 def test_a_folder_that_is_there_is_left_as_it_is(run: Run, tmp_path: Path) -> None:
     code, _, err = run("word-puzzles", "--out", str(tmp_path))
     assert code == 1
-    assert f"{tmp_path} is there already, and nothing was written. Name another folder with --out." in err
+    assert f"{tmp_path}: it is there already, and nothing was written. Name another folder with --out." in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"), [("file/made", "Not a directory"), ("a" * 300, "File name too long"), ("f\0", "null")]
+)
+def test_a_folder_that_cannot_be_is_told_in_words(run: Run, tmp_path: Path, folder: str, words: str) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = run("riddles", "--out", str(tmp_path / folder))
+    assert code in (1, 2)
+    assert words in err
+    assert "Errno" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_failure_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from workgym.cli import main; resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500));"
+        "main(sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "new-domain", "riddles", "--out", "deep/below/made"],
+        cwd=tmp_path, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "deep/below/made: File too large, and nothing was written." in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("n_chars", "code"), [(60, 0), (61, 2), (300, 2)])
+def test_a_name_may_have_sixty_characters(run: Run, tmp_path: Path, n_chars: int, code: int) -> None:
+    ended, _, err = run("a" * n_chars, "--out", str(tmp_path / "made"))
+    assert (ended, f"a name of {n_chars} characters is too long: 60 at most" in err) == (code, code == 2)
+    assert (tmp_path / "made").exists() == (code == 0)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
+import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -18,6 +20,9 @@ from workgym.envs.registration import known_domains
 from workgym.tasks.task import Task
 
 __all__ = ["new_domain"]
+
+_MAX_CHARS: Final = 60
+"""Of a name: it stands in those of files and folders, and in the lines of the code that is written."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FILES: Final = {
@@ -37,20 +42,47 @@ def new_domain(
 
     Raises:
         ValueError: the name cannot be a package's, or is taken.
-        FileExistsError: the folder is there already.
+        OSError: the folder is there already, or cannot be written; then nothing is left of it.
     """
     words = _words_of(name)
     folder = out or Path(name)
-    if folder.exists() or folder.is_symlink():
-        raise FileExistsError(f"{folder} is there already, and nothing was written. Name another folder with --out.")
-    for path, template in _FILES.items():
-        text = (files("workgym") / "domain_template" / template).read_text(encoding="utf-8")
-        target = folder / Template(path).substitute(words)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(Template(text).substitute(words), encoding="utf-8")
+    texts = {
+        folder / Template(path).substitute(words): Template(_template(template)).substitute(words)
+        for path, template in _FILES.items()
+    }
+    try:
+        if folder.exists() or folder.is_symlink():
+            raise FileExistsError(0, "it is there already")
+        _write(folder, texts)
+    except OSError as error:
+        why = error.strerror or error
+        raise type(error)(f"{folder}: {why}, and nothing was written. Name another folder with --out.") from error
     print(f"{folder} holds {words['env_id']}: {words['module']}.py is the domain. Try it:")
     print(f"  cd {folder} && python -m pytest")
     print(f"  pip install --editable {folder} && workgym list environments")
+
+
+def _template(name: str) -> str:
+    return (files("workgym") / "domain_template" / name).read_text(encoding="utf-8")
+
+
+def _write(folder: Path, texts: Mapping[Path, str]) -> None:
+    """Write files into a new folder: all of them, or nothing, the folders above it included.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        for above in new[1:]:
+            with suppress(OSError):  # it was not made, or somebody else has put something into it
+                above.rmdir()
+        raise
 
 
 def _words_of(name: str) -> Mapping[str, str]:
@@ -63,6 +95,8 @@ def _words_of(name: str) -> Mapping[str, str]:
         raise ValueError(
             f"{name!r} names no package: lower-case letters and digits, in words with hyphens: word-puzzles"
         )
+    if len(name) > _MAX_CHARS:
+        raise ValueError(f"a name of {len(name)} characters is too long: {_MAX_CHARS} at most")
     module = name.replace("-", "_")
     env_id = "".join(word.capitalize() for word in name.split("-")) + "-v0"
     if keyword.iskeyword(module) or module == "tests" or _is_a_module(module):
