@@ -20,7 +20,7 @@ ROOMS = {
     ),
     "transformers": ("workgym.agents.chat", "workgym.agents.models.smollm2", "workgym.benchmarks.perf"),
     "gguf": ("workgym.agents.models",),
-    "openai": ("workgym.agents.policies.openai",),
+    "openai": ("workgym.agents.policies.openai", "workgym.agents.policies.openai_requests"),
     "safetensors": ("workgym.agents.models", "workgym.training"),
     "tensorboard": ("workgym.training.trackers",),
     "matplotlib": ("workgym.benchmarks.curve",),
