@@ -73,6 +73,9 @@ def check_domain(
 ) -> None:
     """Try out everything that the suite promises of a domain, and tell all that does not hold.
 
+    Hidden values are looked for as they are, in the tasks that are drawn: a leak in another form (backwards, in hex,
+    split) or in a rare task is not found.
+
     Args:
         env: a registered id, or a function at the top of a module that makes a WorkEnv and takes `level`, `split` and
             `render_mode`. A function has no spec, so that the check of the spec passes without a look.
