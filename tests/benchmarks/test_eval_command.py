@@ -63,6 +63,7 @@ def test_an_environment_of_a_module_of_ones_own_is_played_and_judged_again_elsew
         ("--agent oracle --level 1,1", "--level 1,1: a level is named twice"),
         ("--agent oracle --wall-s inf", "--wall-s inf"),
         ("--agent oracle --temperature inf", "--temperature inf"),
+        ("--agent oracle --timeout-s 1e300", "--timeout-s"),
         ("--agent oracle --suite nowhere.toml", "cannot read the suite nowhere.toml"),
         ("--agent oracle --prices nowhere.toml", "cannot read the prices nowhere.toml"),
         ("--resume nowhere", "holds no evaluation"),
