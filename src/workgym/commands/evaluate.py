@@ -67,7 +67,9 @@ def evaluate(
     base_url: Annotated[str, typer.Option(help="URL of an OpenAI-compatible API; the key is OPENAI_API_KEY.")] = "",
     tools: Annotated[str, typer.Option(help="How an endpoint's model calls tools: native, or text.")] = "native",
     retries: Annotated[int, typer.Option(help="Of a request that failed on the way.", min=0)] = 5,
-    timeout_s: Annotated[float, typer.Option(help="Seconds until a request counts as failed.", min=0.1, max=86400)] = 300.0,
+    timeout_s: Annotated[
+        float, typer.Option(help="Seconds until a request counts as failed.", min=0.1, max=86400)
+    ] = 300.0,
     prices: Annotated[Path | None, typer.Option(help="TOML file with prices of tokens, by model.")] = None,
     set_: Annotated[
         list[str] | None,
