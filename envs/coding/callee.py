@@ -100,14 +100,19 @@ def load_solution(
     raise SolutionEnded("crash", "the answer is malformed")
 
 
-def answer_of(callee: Child, deadline: float) -> bytes:
+def answer_of(callee: Child, deadline: float, most_bytes: int = MAX_ANSWERS_BYTES) -> bytes:
     """The next line of the solution's process.
+
+    Args:
+        callee: runs `SOLUTION`.
+        deadline: moment of the monotonic clock, in seconds.
+        most_bytes: length of all its lines, beyond which none is read.
 
     Raises:
         SolutionEnded: there is none.
     """
     line = callee.receive(deadline)
-    if callee.n_bytes > MAX_ANSWERS_BYTES:
+    if callee.n_bytes > min(most_bytes, MAX_ANSWERS_BYTES):
         raise SolutionEnded("output", "its answers are too long in all")
     if line is not None:
         return line

@@ -17,7 +17,10 @@ from workgym.envs.coding.lines import Child, running
 from workgym.envs.coding.show import printable
 from workgym.envs.sandbox.protocol import SandboxPool
 
-__all__ = ["CallReport", "Raised", "call_function"]
+__all__ = ["ANSWERS_KB", "CallReport", "Raised", "call_function"]
+
+ANSWERS_KB: Final = 256
+"""Room for the answers of calls whose right answers are short: what is longer costs the reader time, and is wrong."""
 
 _SLACK_S: Final = 0.1
 """The kernel counts a process's CPU time a little apart from us."""
@@ -62,6 +65,7 @@ def call_function(
     *,
     cpu_s: float = 2.0,
     timeout_s: float = 20.0,
+    answers_kb: int = ANSWERS_KB,
 ) -> CallReport:
     """Load a function and call it, again and again, in one process.
 
@@ -73,6 +77,7 @@ def call_function(
         cpu_s: CPU seconds for loading and for all calls.
         timeout_s: wall-clock seconds for which the process is waited for; many times `cpu_s`, so that the CPU limit
             decides unless the function sleeps.
+        answers_kb: length of all answers together, beyond which no more is read: the label is then "output".
 
     Returns:
         What it gave.
@@ -86,9 +91,10 @@ def call_function(
     try:
         with running(pool, SOLUTION, children, timeout_s) as callee:
             load_solution(callee, source, entry_point, deadline, cpu_s=math.ceil(cpu_s))
+            most_bytes = callee.n_bytes + 1024 * answers_kb
             for arguments in calls:
                 callee.send(encode((tuple(arguments), {}), strict=True).encode())
-                answers.append(_read(answer_of(callee, deadline)))
+                answers.append(_read(answer_of(callee, deadline, most_bytes)))
     except SolutionEnded as end:
         spent_s = children[0].finish().cpu_s
         label, detail = end.label, end.detail

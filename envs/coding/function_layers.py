@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from workgym.envs.coding.asked import asked_of
-from workgym.envs.coding.calls import CallReport, call_function
+from workgym.envs.coding.calls import ANSWERS_KB, CallReport, call_function
 from workgym.envs.coding.function_session import is_right
 from workgym.envs.coding.split_process import humaneval_tests, run_split_tests
 from workgym.envs.sandbox.protocol import Pools
@@ -86,7 +87,7 @@ class FunctionFindings:
 
     def _by_cases(self) -> FunctionTests:
         cases = [*self._task.hidden["cases"]]
-        report = self._call([case["args"] for case in cases], _CPU_S)
+        report = self._call(cases, _CPU_S)
         right = [is_right(answer, case) for answer, case in zip(report.answers, cases, strict=False)]
         if "large" in self._task.hidden and not report.label:
             case, reference_s = large_case(self._task)
@@ -100,18 +101,21 @@ class FunctionFindings:
         return FunctionTests(paid, n_paid, sum(right), len(cases))
 
     def _is_fast(self, case: dict[str, Any], cpu_s: float) -> bool:
-        report = self._call([case["args"]], cpu_s)
+        report = self._call([case], cpu_s)
         return not report.label and is_right(report.answers[0], case)
 
-    def _call(self, calls: list[list[Any]], cpu_s: float) -> CallReport:
+    def _call(self, cases: list[dict[str, Any]], cpu_s: float) -> CallReport:
+        """Call it, with room for what is wanted: twice, since an answer travels as JSON within JSON."""
         asked = asked_of(self._task)
+        wanted_kb = len(json.dumps([case.get("value") for case in cases])) // 1024
         return call_function(
             self._pools.grader,
             asked.complete(self.submission),
             asked.called,
-            calls,
+            [case["args"] for case in cases],
             cpu_s=cpu_s * self._time_share,
             timeout_s=10 * cpu_s,
+            answers_kb=ANSWERS_KB + 2 * wanted_kb,
         )
 
 
@@ -121,6 +125,7 @@ _WORDS: Final = {
     "missing": "it does not define the function",
     "timeout": "it takes too long",
     "oom": "it takes too much memory",
+    "output": "its answers are far longer than asked for",
 }
 
 

@@ -19,7 +19,7 @@ __all__ = ["FAMILIES", "CodingTasks"]
 
 FAMILIES: Final = ("expression", "function")
 
-_VERSIONS: Final = {"expression": "2", "function": "1"}
+_VERSIONS: Final = {"expression": "2", "function": "2"}
 _BUDGET: Final = Budget(turns=4, tokens=1024, wall_s=120.0)
 _FUNCTION_BUDGET: Final = Budget(turns=4, tokens=4096, wall_s=300.0)
 _TASK_ID: Final = re.compile(r"coding-(?P<family>[a-z]+)-(?P<level>[0-9])-(?P<split>[a-z]+)-(?P<seed>[0-9a-f]{1,16})")

@@ -34,6 +34,10 @@ def table() -> ToolTable:
         ("```python\nx = 1", []),
         ("``` python\n```", [""]),
         ("inline ```x``` is none", []),
+        ("```x = 1```", []),
+        ("1. So:\n\n   ```python\n   def f(x):\n\n       return x\n   ```", ["def f(x):\n\n    return x"]),
+        ("```python3\nx = 1\n```\nRun it:\n```bash\npython x.py\n```", ["x = 1"]),
+        ("````Python\nx = 1  # as in\n```\n````", ["x = 1  # as in\n```"]),
     ],
 )
 def test_blocks_stand_between_lines_of_three_backticks(text: str, blocks: list[str]) -> None:
@@ -49,6 +53,12 @@ def test_a_long_text_of_fences_is_read_in_linear_time() -> None:
 @pytest.mark.parametrize("text", ["```python\nx = 1\n```", "I think this works:\n\n```python\nx = 1\n```\nIt adds.\n"])
 def test_one_block_is_taken_whatever_is_said_around_it(table: ToolTable, text: str) -> None:
     assert table.do(text) == End("submitted", "x = 1")
+
+
+@pytest.mark.parametrize("label", ["bash", "sh", "text", "json", "JavaScript"])
+def test_a_block_of_another_language_is_answered_with_its_label(table: ToolTable, label: str) -> None:
+    with pytest.raises(ActionError, match=f"a block labelled '{label.lower()}' is no Python"):
+        table.do(f"Like this:\n```{label}\nls\n```\n")
 
 
 def test_several_blocks_are_answered_in_one_line(table: ToolTable) -> None:

@@ -24,13 +24,17 @@ _NAMES: Final[Mapping[Kind, str]] = {
     "table": "table",
 }
 _TOKEN: Final = re.compile(r"\{([a-z])\}")
+_THE_1: Final = re.compile(r"\b(first|last) 1 (number|word|character)s\b")
+_PLURAL_OF_1: Final = re.compile(r"\b1 (number|word|character)s\b")
+"""What is left of a plural in a text where the parameter is 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
     """A kind of step.
 
-    In texts and code `{x}` stands for the value so far, and another letter in braces for a parameter.
+    In texts and code `{x}` stands for the value so far, another letter in braces for a parameter; in texts `{2k}` is
+    twice `{k}`.
 
     Attributes:
         name: as it stands in keys of splits; a change of it moves tasks between the splits.
@@ -108,7 +112,10 @@ class Step:
         words = operation.texts[variant]
         if self.total and operation.edge:
             words += f" ({operation.edge[0]})"
-        return fill(words, dict(self.params))
+        params = dict(self.params)
+        if "k" in params:
+            words = words.replace("{2k}", str(2 * int(params["k"])))
+        return _PLURAL_OF_1.sub(r"1 \1", _THE_1.sub(r"\1 \2", fill(words, params)))
 
     @cached_property
     def run(self) -> Callable[[Any], Any]:

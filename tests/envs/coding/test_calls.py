@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -68,6 +69,16 @@ def test_a_lost_sandbox_is_no_fault_of_the_function() -> None:
         bare.close()
     with pytest.raises(SandboxError):
         call_function(bare, "def f(x): return x", "f", [[1]])
+
+
+def test_answers_far_longer_than_what_is_wanted_are_not_read(pool: SandboxPool) -> None:
+    source = "def f(n): return [1234567] * n"
+    assert call_function(pool, source, "f", [[1000]]).answers == ([1234567] * 1000,)
+    began = time.process_time()
+    report = call_function(pool, source, "f", [[1], [500_000], [1]])
+    assert (report.answers, report.label) == (([1234567],), "output")
+    assert time.process_time() - began < 1
+    assert call_function(pool, source, "f", [[100_000]], answers_kb=2048).label == ""
 
 
 @pytest.mark.parametrize(

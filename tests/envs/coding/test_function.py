@@ -180,6 +180,7 @@ def labels(env: WorkEnv) -> dict[str, str]:
         ("def solve(nums):\n    while True: pass", "tests", "timeout"),
         ("def solve(nums): return [b'9' * 10 ** 8 for _ in range(100)]", "tests", "oom"),
         ("import os\ndef solve(nums): os._exit(0)", "tests", "silent"),
+        ("def solve(nums): return [1234567] * 500_000", "tests", "output"),
     ],
 )
 def test_what_stopped_a_function_is_named(env: WorkEnv, source: str, name: str, label: str) -> None:
@@ -212,6 +213,14 @@ def test_two_blocks_are_a_mistake_that_is_told(env: WorkEnv) -> None:
         assert "2 blocks of code" in observation
         assert len(observation.splitlines()) == 1
         assert (terminated, info["action_valid"]) == (False, False)
+
+
+def test_a_block_of_a_list_is_loaded_and_a_block_of_a_shell_is_told(env: WorkEnv) -> None:
+    env.reset(options={"task": ADD})
+    observation, *_, info = env.step("```bash\npython solve.py\n```")
+    assert "a block labelled 'bash' is no Python" in observation
+    assert info["action_valid"] is False
+    assert env.step("- So:\n  ```python\n  def solve(nums):\n      return [n + 3 for n in nums]\n  ```")[1] == 1.0
 
 
 def test_style_short_drops_the_instructions_and_nothing_of_the_task() -> None:
