@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from workgym.tasks.coding.function.operation import Operation
+from workgym.tasks.coding.function.operation import Operation, Step
 from workgym.tasks.coding.function.program import Program, Raised
+from workgym.tasks.coding.function.sequence import OPERATIONS
 
 __all__ = ["CONSTANTS", "N_PAID", "N_PUBLIC", "Case", "Choice", "choose_cases", "is_normal"]
 
@@ -19,6 +20,19 @@ N_PAID: Final = (5, 8)
 
 CONSTANTS: Final[tuple[Any, ...]] = (None, 0, 1, -1, "", [], {}, True, False)
 """Values that a function gives which does nothing."""
+
+_BY_NAME: Final = {operation.name: operation for operation in OPERATIONS}
+
+_RIVALS: Final = {
+    "bounded-sum": ("running-sum",),
+    "by-distance": ("ascending", "descending"),
+    "by-remainder": ("ascending",),
+    "descending": ("reverse",),
+    "by-length": ("alphabetical",),
+    "most-common": ("smallest", "largest"),
+    "window-max": ("running-max",),
+}
+"""Names of steps, and of simpler ones that do the same where a parameter or the inputs are so."""
 
 _TRIVIAL: Final = frozenset(repr(value) for value in CONSTANTS)
 _N_INPUTS: Final = 32
@@ -105,18 +119,23 @@ def choose_cases(
     return Choice(tuple(shown), tuple(paid), tuple(rest[:_N_UNPAID]))
 
 
-def is_normal(program: Program, same: Callable[[Program, int], bool]) -> bool:
-    """Whether each step makes a difference, and no two neighbors stand in the wrong one of two equal orders.
+def is_normal(program: Program, same: Callable[[Program, int], bool], changes: Callable[[int], bool]) -> bool:
+    """Whether each step makes a difference, none does what a simpler one would, and no two stand in the wrong order.
 
     Args:
         program: the function.
         same: whether a program, but for the step of a number (-1 for none), does the same on all cases.
+        changes: whether the step of a number makes a difference both to what is shown and to what is paid.
     """
     steps = program.steps
     for number, step in enumerate(steps):
         operation = step.operation
-        if len(steps) > 1 and operation.takes == operation.gives and same(program, number):
+        if len(steps) > 1 and operation.takes == operation.gives and not changes(number):
             return False
+        for rival in _RIVALS.get(operation.name, ()):
+            plain = Step(_BY_NAME[rival], step.params if _BY_NAME[rival].params else (), step.total)
+            if same(Program((*steps[:number], plain, *steps[number + 1 :]), program.guard), -1):
+                return False
         after = steps[number + 1 : number + 2]
         if not after or not _can_swap(operation.takes, operation.gives, after[0].operation):
             continue

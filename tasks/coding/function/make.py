@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from workgym.tasks.coding.function.cases import Case, Choice, choose_cases, is_normal
+from workgym.tasks.coding.function.cases import CONSTANTS, Case, Choice, choose_cases, is_normal
 from workgym.tasks.coding.function.inputs import draw_input, draw_large
 from workgym.tasks.coding.function.operation import Kind, Operation
 from workgym.tasks.coding.function.program import KINDS, Program, draw_guard, draw_steps
@@ -88,7 +88,7 @@ def draw_exercise(level: int, rng: np.random.Generator, split: str) -> Exercise:
             if program is None or choice is None:
                 continue
             large = {"kind": program.first.takes, "seed": int(rng.integers(2**32))} if level == 4 else {}
-            if not large or _stays_large(program, large):
+            if not large or _stays_large(program, large, choice):
                 return _worded(program, choice, large, level, rng, split)
 
 
@@ -121,12 +121,14 @@ def _choose(program: Program, level: int, rng: np.random.Generator) -> Choice | 
     choice = choose_cases(lambda: (draw_input(program.first, rng),), lambda value: _value(program, value), patience)
     if choice is None:
         return None
-    cases = (*choice.shown, *choice.paid)
 
-    def same(other: Program, skip: int) -> bool:
+    def same(other: Program, skip: int, cases: tuple[Case, ...] = (*choice.shown, *choice.paid)) -> bool:
         return all(_value(other, case.args[0], skip) == case.value for case in cases)
 
-    return choice if is_normal(program, same) else None
+    def changes(number: int) -> bool:
+        return not same(program, number, choice.shown) and not same(program, number, choice.paid)
+
+    return choice if is_normal(program, same, changes) else None
 
 
 def _value(program: Program, argument: Any, skip: int = -1) -> Any:
@@ -137,8 +139,8 @@ def _value(program: Program, argument: Any, skip: int = -1) -> Any:
         return None
 
 
-def _stays_large(program: Program, large: dict[str, Any]) -> bool:
-    """Whether enough of a large input reaches the step that can be slow, and the function is defined on it."""
+def _stays_large(program: Program, large: dict[str, Any], choice: Choice) -> bool:
+    """Whether enough of a large input reaches the step that can be slow, and its value there is none that is known."""
     (value,) = large_args(large, _N_PROBED)
     if program.guard is not None and program.guard.applies(value):
         return False
@@ -150,7 +152,8 @@ def _stays_large(program: Program, large: dict[str, Any]) -> bool:
             value = step.run(value)
         except (ValueError, IndexError):
             return False
-    return left >= _LEAST_LEFT * _N_PROBED
+    known = (*CONSTANTS, *(case.value for case in choice.shown))
+    return left >= _LEAST_LEFT * _N_PROBED and value not in known
 
 
 def _worded(

@@ -14,7 +14,7 @@ from workgym.tasks.coding.function.make import ARGUMENT_NAMES, LARGE, Exercise
 from workgym.tasks.coding.function.of_pairs import QUERIES, Query
 from workgym.tasks.coding.function.operation import Kind, Operation, compute, fill
 from workgym.tasks.coding.function.program import KINDS, Program, draw_steps
-from workgym.tasks.coding.function.sequence import OPERATIONS, key_of, may_follow
+from workgym.tasks.coding.function.sequence import OPERATIONS, is_plain, key_of, may_follow
 from workgym.tasks.source import split_of
 
 __all__ = ["draw_pair", "large_pair_args"]
@@ -79,7 +79,7 @@ def _draw_parts(rng: np.random.Generator, split: str) -> tuple[Query, tuple[Oper
             if not after:
                 break
             sequence.append(after[int(rng.integers(len(after)))])
-        fits = len(sequence) == _N_CHANGES and sum(step.role == "order" for step in sequence) < 2
+        fits = len(sequence) == _N_CHANGES and sum(step.role == "order" for step in sequence) < 2 and is_plain(sequence)
         if fits and split_of(f"{key_of(sequence)}|{query.name}") == split:
             return query, tuple(sequence)
 
@@ -104,12 +104,14 @@ def _choose(program: Program, query: Query, rng: np.random.Generator) -> Choice 
     choice = choose_cases(draw, lambda items, question: _value(program, answer, items, question), 8)
     if choice is None:
         return None
-    cases = (*choice.shown, *choice.paid)
 
-    def same(other: Program, skip: int) -> bool:
+    def same(other: Program, skip: int, cases: tuple[Case, ...] = (*choice.shown, *choice.paid)) -> bool:
         return all(_value(other, answer, case.args[0], case.args[1], skip) == case.value for case in cases)
 
-    return choice if is_normal(program, same) else None
+    def changes(number: int) -> bool:
+        return not same(program, number, choice.shown) and not same(program, number, choice.paid)
+
+    return choice if is_normal(program, same, changes) else None
 
 
 def _changed(program: Program, items: Any) -> Any:

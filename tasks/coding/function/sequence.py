@@ -19,7 +19,7 @@ from workgym.tasks.coding.function.of_texts import TEXT_OPERATIONS
 from workgym.tasks.coding.function.operation import Operation
 from workgym.tasks.source import split_of
 
-__all__ = ["OPERATIONS", "draw_sequence", "key_of", "may_follow"]
+__all__ = ["OPERATIONS", "draw_sequence", "is_plain", "key_of", "may_follow"]
 
 OPERATIONS: Final[tuple[Operation, ...]] = NUMBER_OPERATIONS + TEXT_OPERATIONS
 """All of them."""
@@ -89,6 +89,20 @@ _BARRED: Final = (
     ("unique-words", "longer-than-all word-lengths"),
     ("append prepend repeat-words shorten", "total-letters running-letters longest word-lengths"),
     ("raise-values scale-values entries-above entries-below", "sorted-values"),
+    ("above without", "records"),
+    ("shorten", "longer-than-all by-last-letter by-length"),
+    ("join-neighbors", "letter-in-each lengths count-longer count-containing initials"),
+    ("first last", "reverse rotate"),
+    ("letter-positions running-letters divisors countdown multiples-of above below multiples not-multiples without",
+     "kinds"),
+    ("lengths letter-in-each letter-positions running-letters countdown divisors", "count-above"),
+    ("letter-positions", "count-multiples above below multiples not-multiples"),
+    ("letters", "containing starting count-containing join-neighbors"),
+    ("containing", "letter-in-each"),
+    ("countdown", "every above drop-last differences count-multiples chunk-sums bounded-sum"),
+    ("divisors", "drop-first drop-last without"),
+    ("chunk-sums", "sum"),
+    ("descending", "differences"),
     ("upper stretch remove-letter reverse-text sort-letters first-letters drop-letters last-letters every-letter "
      "squeeze replace-letter repeat-text", "letters"),
 )  # fmt: skip
@@ -97,6 +111,17 @@ _BARRED: Final = (
 _NEVER: Final = frozenset(
     (after, step) for names, barred in _BARRED for after in names.split() for step in barred.split()
 )
+
+_KEEPS_ORDER: Final = frozenset(
+    ("add", "multiply", "divide", "cap", "lift", "subtract-from", "cancel-pairs", "window-sum", "chunk-sums")
+)  # fmt: skip
+"""What is in order stays so, beside filters and slices, or nearly always."""
+
+_WITHIN_ORDER: Final = _ORDERLY | {"most-common", "longest-run", "unique"}
+"""What is something simpler, where the numbers have been put in order some steps before."""
+
+_WHATEVER_SIZE: Final = frozenset(["kinds", "running-kinds", "running-count", "longest-run", "power-sum"])
+"""What hardly depends on a map some steps before, or would with other parameters do without it; so do counts."""
 
 _TURNED: Final = {"reverse", "reverse-words", "reverse-text", "rotate"}
 """A turned list is cut or summed up as the list itself, from the other end."""
@@ -117,6 +142,22 @@ def may_follow(step: Operation, after: Operation) -> bool:
     if after.name in _TURNED:
         return step.role not in ("slice", "state")
     return not (after.role == step.role == "filter") or after.name < step.name
+
+
+def is_plain(sequence: Sequence[Operation]) -> bool:
+    """Whether no step is made idle, or could be spared, by one that stands several steps before it."""
+    ordered = mapped = False
+    for step in sequence:
+        if ordered and (step.role == "order" or step.name in _WITHIN_ORDER):
+            return False
+        if mapped and (step.role == "count" or step.name in _WHATEVER_SIZE):
+            return False
+        stays = step.takes == step.gives
+        ordered = step.name in _RISING or (
+            ordered and stays and (step.role in ("filter", "slice") or step.name in _KEEPS_ORDER)
+        )
+        mapped = stays and (mapped or step.role == "map")
+    return True
 
 
 @cache
@@ -159,7 +200,7 @@ def _fits(level: int, sequence: Sequence[Operation]) -> bool:
 
     At level 4 the function also gets an input of many items, so it takes a kind that can have them.
     """
-    if sum(step.role == "order" for step in sequence) > 1:
+    if sum(step.role == "order" for step in sequence) > 1 or not is_plain(sequence):
         return False
     if level == 4:
         return sequence[0].takes in LARGE_KINDS and any(step.slow for step in sequence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from workgym.tasks.coding.function.make_pair import draw_pair
 from workgym.tasks.coding.function.of_pairs import QUERIES
 from workgym.tasks.coding.function.operation import Operation, Step
 from workgym.tasks.coding.function.program import Program, draw_steps
-from workgym.tasks.coding.function.sequence import OPERATIONS, key_of, may_follow
+from workgym.tasks.coding.function.sequence import OPERATIONS, is_plain, key_of, may_follow
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.errors import TaskError
 from workgym.tasks.source import SPLITS, distinct_tasks, split_of
@@ -242,6 +243,57 @@ def test_a_large_input_is_made_again_the_same_and_its_answer_is_quick(level: int
         assert cpu_s < 2 / 3  # three times this is below the floor of the limit, so that the floor decides
 
 
+@pytest.mark.parametrize("level", [4, 5])
+def test_a_large_case_is_paid_and_hardly_ever_has_a_value_that_is_shown(level: int) -> None:
+    n_known = 0
+    for task in draw(level, 12, "test", seed=3):
+        case, _ = large_case(task)
+        shown = [value for _, value in task.public["examples"]]
+        assert case["paid"]
+        n_known += case["value"] in (*CONSTANTS, *shown)
+    assert n_known == 0
+
+
+@pytest.mark.parametrize("level", [2, 3, 4])
+def test_each_step_changes_something_that_is_shown_and_something_that_is_paid(level: int) -> None:
+    for exercise in exercises(level, 40, "train"):
+        steps = tuple(Step(BY_NAME[name], tuple(params), total) for name, total, params in exercise.identity[0])
+        paid = [case for case in exercise.hidden if case.paid]
+        for number, step in enumerate(steps):
+            if step.operation.takes != step.operation.gives:
+                continue
+            for cases in (exercise.shown, paid):
+                assert any(without(steps, number, case.args[0]) != case.value for case in cases), exercise.prompt
+
+
+def without(steps: tuple[Step, ...], number: int, value: Any) -> Any:
+    """What a function gives without one of its steps."""
+    try:
+        return Program(steps).run(value, skip=number)
+    except (ValueError, IndexError):
+        return None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "without records",
+        "above records",
+        "join-neighbors lengths",
+        "join-neighbors letter-in-each",
+        "shorten longer-than-all",
+        "letter-positions kinds",
+        "sorted-values cancel-pairs descending",
+        "sorted-values window-sum smallest",
+        "multiply running-sum count-above",
+    ],
+)
+def test_a_sequence_that_another_one_equals_is_not_drawn(names: str) -> None:
+    steps = [BY_NAME[name] for name in names.split()]
+    pairs = itertools.pairwise(steps)
+    assert not (all(may_follow(step, after) for after, step in pairs) and is_plain(steps))
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_id_loads_the_same_task(level: int) -> None:
     for split in SPLITS:
@@ -265,10 +317,10 @@ def test_a_prompt_is_short_and_does_not_hold_the_reference(level: int) -> None:
 
 GOLDEN = {
     1: "7aa5546638d0c0a26e50efdee95d362f",
-    2: "36e819b60d8d9840607c65b8ef39d26d",
-    3: "0a6032508007d61a3a8825e0b75d8ff5",
-    4: "98796be7766ebb6888d7dd8e441cf947",
-    5: "220e9348f43deae523a4180438f5da84",
+    2: "e344232a3d6b0993291dbe7078104992",
+    3: "36b04cda35a4fe748eb5eeed105fecf9",
+    4: "a9ae4d8ba18511766c1f1368c163bc20",
+    5: "ff0aa95a258723d0ab74baf9ad50cc8b",
 }
 
 
