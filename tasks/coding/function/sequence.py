@@ -83,6 +83,8 @@ _BARRED: Final = (
     ("initials", "letters letter-counts"),
     ("pad-left pad-right", "reverse-text letter-kinds sort-letters letter-counts"),
     ("stretch repeat-text", "letter-counts letter-kinds every-letter"),
+    ("stretch", "first-letters drop-letters last-letters"),
+    ("zero-fill", "squeeze"),
     ("squeeze", "remove-letter"),
     ("longer shorter", "lengths word-lengths running-letters total-letters"),
     ("by-length", "longer-than-all"),
