@@ -70,7 +70,7 @@ class LearningReport:
         if self.foreign:
             lines += ["## Tasks of another kind", "", *_table(self.foreign), ""]
         for words, episode in self.episodes:
-            lines += [f"## {words}", "", "```text", show_episode(episode), "```", ""]
+            lines += [f"## {words}", "", "````text", show_episode(episode), "````", ""]
         lines += ["## Settings", "", "```json", json.dumps(self.settings, indent=1), "```", ""]
         return "\n".join(lines)
 
@@ -92,7 +92,9 @@ class LearningReport:
 
 def show_episode(episode: Trajectory) -> str:
     """An episode as lines: what the agent read, and after `>` what it did."""
-    lines = [message.text for message in episode.messages[:1]]
+    said = [message.role for message in episode.messages]
+    opening = said.index("assistant") if "assistant" in said else len(said)
+    lines = [message.text for message in episode.messages[:opening]]
     for step in episode.steps:
         lines += [f"> {step.action}", *([step.observation] if step.observation else [])]
     return "\n".join([*lines, f"reward {episode.reward:.3f} ({episode.end_reason})"])

@@ -48,7 +48,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
     ),
     "smollm2-coding": Recipe(
         "smollm2-coding",
-        "SmolLM2-135M learns to write functions by imitation and then by reinforcement, in under an hour.",
+        "SmolLM2-135M learns to write functions by imitation and then by reinforcement, in about an hour.",
         "workgym.smollm2",
         "SmolLM2Config",
     ),

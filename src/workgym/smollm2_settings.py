@@ -67,7 +67,7 @@ class SmolLM2Config:
     sft_steps: int = 80
     sft_rows: int = 16
     sft_lr: float = 2e-4
-    rl_steps: int = 36
+    rl_steps: int = 24
     rl_tasks: int = 8
     rl_group: int = 8
     rl_lr: float = 2e-5
