@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -96,8 +97,8 @@ class CallablePolicy:
             raise
         except BaseException as error:
             raise PolicyError(
-                f"agent {self._name!r} raised {type(error).__name__} in {conversation.trajectory.rollout_id}: {error}. "
-                "Nothing of it is scored."
+                f"agent {self._name!r} raised {type(error).__name__} in {conversation.trajectory.rollout_id}: {error} "
+                f"({_place_of(error)}). Nothing of it is scored."
             ) from error
         return reply, time.monotonic() - began_s
 
@@ -106,6 +107,12 @@ class CallablePolicy:
         if not self._unmetered:
             self._unmetered = True
             _log.warning("agent %r %s", self._name, usage_in_words(told))
+
+
+def _place_of(error: BaseException) -> str:
+    """Where it was raised, as an editor opens it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}"
 
 
 def load_agent(spec: str) -> Agent:

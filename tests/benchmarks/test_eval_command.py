@@ -38,6 +38,19 @@ def test_an_agent_of_the_current_folder_is_found(tmp_path: Path) -> None:
     assert timeless(tmp_path / "run")["total"]["n_valid"] == 8
 
 
+@pytest.mark.parametrize("agent", ["no_such_module:make", "orcle"])
+def test_an_agent_that_is_not_there_leaves_no_folder(tmp_path: Path, agent: str) -> None:
+    done = process(tmp_path, f"eval --agent {agent} {TOY}")
+    assert done.returncode == 2
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_an_agent_that_raises_is_told_with_the_place(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def make():\n    return lambda messages, tools: {}['x']\n")
+    done = process(tmp_path, f"eval --agent mine:make {TOY} --out run")
+    assert (done.returncode, f"{tmp_path / 'mine.py'}:2" in done.stderr) == (2, True)
+
+
 def test_an_environment_of_a_module_of_ones_own_is_played_and_judged_again_elsewhere(tmp_path: Path) -> None:
     done = process(tmp_path, "eval --agent oracle --env eval_agents:Third-v0 --level 1 --n 2 --out run")
     assert done.returncode == 0, done.stderr

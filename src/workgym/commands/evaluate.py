@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,7 +125,13 @@ def evaluate(
         price=price_for(prices, agent),
     )
     # An agent of one's own may change the current folder: from here on the path says where by itself.
-    _run(settings, new_folder(out, agent).absolute())
+    folder = new_folder(out, agent).absolute()
+    try:
+        _run(settings, folder)
+    except BaseException:
+        with suppress(OSError):  # it holds something
+            folder.rmdir()
+        raise
 
 
 def _run(settings: EvalSettings, folder: Path) -> None:
