@@ -196,7 +196,10 @@ class Terminal:
 
     def __init__(self, *words: str) -> None:
         self._end, other = pty.openpty()
-        begin = "import os, sys; os.login_tty(0); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+        begin = (  # who runs the tests in the background has them ignore Ctrl-C
+            "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.login_tty(0);"
+            "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+        )
         self.process = subprocess.Popen(
             [sys.executable, "-c", begin, "-m", "workgym", *words], stdin=other, env={**os.environ, "TERM": "dumb"}
         )
