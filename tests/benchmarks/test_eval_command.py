@@ -45,6 +45,12 @@ def test_an_agent_that_is_not_there_leaves_no_folder(tmp_path: Path, agent: str)
     assert not list((tmp_path / "runs").iterdir())
 
 
+def test_a_folder_of_the_users_own_stays_where_an_evaluation_cannot_begin(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    done = process(tmp_path, f"eval --agent orcle {TOY} --out mine")
+    assert (done.returncode, (tmp_path / "mine").is_dir()) == (2, True)
+
+
 def test_an_agent_that_raises_is_told_with_the_place(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def make():\n    return lambda messages, tools: {}['x']\n")
     done = process(tmp_path, f"eval --agent mine:make {TOY} --out run")

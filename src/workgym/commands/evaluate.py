@@ -129,8 +129,9 @@ def evaluate(
     try:
         _run(settings, folder)
     except BaseException:
-        with suppress(OSError):  # it holds something
-            folder.rmdir()
+        if out is None:  # the folder is ours; where nothing came to lie in it, it is not left behind
+            with suppress(OSError):
+                folder.rmdir()
         raise
 
 
