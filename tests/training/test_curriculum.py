@@ -49,6 +49,23 @@ def test_a_level_that_is_always_or_never_solved_falls_to_a_small_share() -> None
     assert share(curriculum, 2) > 0.84
 
 
+def test_a_level_that_is_never_solved_keeps_a_small_share_beside_one_that_is_nearly_always_solved() -> None:
+    curriculum = Curriculum(ARMS)
+    curriculum.load_state_dict({"learnability": {"coding/1": 0.98 * 0.02, "coding/2": 0.0, "coding/3": 0.0}})
+    assert share(curriculum, 1) > 0.8
+    assert 0.05 < share(curriculum, 2) == share(curriculum, 3) < 0.09
+
+
+def test_a_level_that_is_nearly_always_solved_takes_most_from_one_that_is_never_solved_by_its_outcomes_too() -> None:
+    curriculum = Curriculum(ARMS[1:])
+    tasks = {arm.level: arm.source.sample(arm.level, np.random.default_rng(5)) for arm in ARMS[1:]}
+    solved = [episode(tasks[2], i != 0) for i in range(50)]  # p = 0.98
+    never = [episode(tasks[3], False) for _ in range(50)]
+    for _ in range(100):
+        curriculum.learn([solved, never])
+    assert 0.05 < share(curriculum, 3) < 0.1
+
+
 def test_a_level_of_tasks_that_are_each_always_or_never_solved_has_nothing_to_teach() -> None:
     curriculum = Curriculum(ARMS)
     luck = np.random.default_rng(9)
