@@ -27,9 +27,11 @@ _BEST: Final = 0.25
 """Learnability of a level that is solved every other time: no level has more."""
 
 _FAINT: Final = 0.001
-"""Learnability that is not told from none: that of 999 successes in 1000 episodes. It makes the shares equal where there
-is nothing to learn anywhere, and is small beside what is left to learn of a level that is nearly always solved (0.02 at
-98%): a level that is never solved gets little beside such a one too."""
+"""Learnability that is not told from none: that of 999 successes in 1000 episodes.
+
+It makes the shares equal where there is nothing to learn anywhere, and is small beside what is left to learn of a level
+that is nearly always solved (0.02 at 98%), so that one that is never solved gets little beside such a one too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
