@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Literal, Protocol
 
-from workgym.envs.sandbox.spec import Capabilities, ExecResult, Health, PythonCode, SandboxSpec
+from workgym.envs.sandbox.spec import (
+    Capabilities,
+    ExecResult,
+    Health,
+    PythonCode,
+    SandboxSpec,
+    SnapshotId,
+    WorkspaceDiff,
+)
 
 __all__ = ["Argv", "Pools", "Process", "Program", "Sandbox", "SandboxPool"]
 
@@ -47,7 +55,10 @@ class Process(Protocol):
 
 
 class Sandbox(Protocol):
-    """A place where untrusted code runs. What a backend lacks reads false in `capabilities` and raises SandboxError."""
+    """A place where untrusted code runs. What a backend lacks reads false in `capabilities` and raises SandboxError.
+
+    Its workspace, where programs start, lasts as long as the sandbox; nothing else of a program outlives it.
+    """
 
     @property
     def spec(self) -> SandboxSpec:
@@ -84,27 +95,50 @@ class Sandbox(Protocol):
         ...
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file of the workspace."""
+        """Write a file of the workspace, with the folders above it.
+
+        Raises:
+            ValueError: the path leaves the workspace.
+            ActionError: what programs left there is in the way.
+            SandboxError: infrastructure failed, or the workspace is full.
+        """
         ...
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """Read a file of the workspace, up to so many bytes."""
+        """Read a regular file of the workspace.
+
+        Raises:
+            ValueError: the path leaves the workspace.
+            ActionError: no such file, a link, a device or a pipe, or a file larger than `max_bytes`.
+            SandboxError: infrastructure failed.
+        """
         ...
 
-    def diff(self) -> Mapping[str, bytes | None]:
-        """What changed in the workspace: path -> new content, None where it is gone."""
+    def diff(self) -> WorkspaceDiff:
+        """How the workspace differs from what `write` laid there: what programs changed."""
         ...
 
-    def snapshot(self, kind: str = "workspace") -> str:
-        """Remember the state; the answer names it."""
+    def snapshot(self, kind: Literal["workspace"] = "workspace") -> SnapshotId:
+        """Remember the workspace; no program may be running.
+
+        Raises:
+            SandboxError: a program is running, or the backend cannot.
+        """
         ...
 
-    def restore(self, snapshot: str) -> None:
-        """Go back to a remembered state."""
+    def restore(self, snapshot: SnapshotId) -> None:
+        """Go back to a remembered workspace, as often as wanted; what runs is killed.
+
+        Raises:
+            SandboxError: this sandbox, and what it was forked from, has no such snapshot.
+        """
         ...
 
     def fork(self, n: int) -> Sequence[Sandbox]:
-        """Make sandboxes with the same state, independent from then on."""
+        """Make sandboxes with the same workspace, independent from then on; no program may be running.
+
+        They end with the lease, or when they are closed.
+        """
         ...
 
     def freeze(self) -> None:
@@ -141,10 +175,14 @@ class SandboxPool(Protocol):
         """What the backend was seen to hold."""
         ...
 
-    def lease(self) -> AbstractContextManager[Sandbox]:
+    def lease(self, *, read_only: Mapping[str, str] | None = None) -> AbstractContextManager[Sandbox]:
         """Lend a sandbox that nobody has used for anything else; it is closed when the `with` ends.
 
+        Args:
+            read_only: absolute path inside -> folder of the host that is shown there and cannot be changed.
+
         Raises:
+            ValueError: a path is not absolute, or no such folder exists.
             SandboxError: the pool is closed or its machinery is gone and cannot be replaced.
         """
         ...

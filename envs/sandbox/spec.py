@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Literal, NewType
 
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["Capabilities", "ExecResult", "Health", "PythonCode", "SandboxSpec", "Status"]
+__all__ = [
+    "Capabilities",
+    "ExecResult",
+    "Health",
+    "PythonCode",
+    "SandboxSpec",
+    "SnapshotId",
+    "Status",
+    "WorkspaceDiff",
+]
+
+SnapshotId = NewType("SnapshotId", str)
+"""Names a remembered state of a sandbox."""
+
 
 Status = Literal[
     "ok",
@@ -47,6 +60,7 @@ class SandboxSpec:
         output_kb: kept of each of stdout, stderr and the channel; the rest is discarded and counted.
         network: "none" (not even loopback) or "loopback" (its own).
         env: variables of the child, beside a fixed minimal set.
+        image: root file system, where the backend takes one (docker); the others show the host's system folders.
         require: names of fields of `Capabilities` that must read true, else the pool does not open.
 
     Raises:
@@ -64,15 +78,19 @@ class SandboxSpec:
     output_kb: int = 64
     network: Literal["none", "loopback"] = "none"
     env: tuple[tuple[str, str], ...] = ()
+    image: str = "workgym/py:1"
     require: tuple[str, ...] = ("files", "network", "process_tree", "memory", "kill")
 
     def __post_init__(self) -> None:
         for name in ("memory_mb", "cpu_s", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be > 0, not {getattr(self, name)!r}")
+        for name, value in self.env:
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"environment variable {name!r} has no valid name or value")
         if self.network not in ("none", "loopback"):
             raise ValueError(unknown_name("network", self.network, ("none", "loopback")))
-        unknown = set(self.require) - {field.name for field in fields(Capabilities)}
+        unknown = set(self.require) - {one.name for one in fields(Capabilities)}
         if unknown:
             raise ValueError(f"require names no guarantee: {sorted(unknown)}")
 
@@ -134,6 +152,21 @@ class ExecResult:
     cpu_s: float = 0.0
     peak_memory_mb: float = 0.0
     n_killed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceDiff:
+    """How a workspace differs from what its owner wrote there.
+
+    Attributes:
+        written: path -> content of the regular files that are new or have other content.
+        removed: paths that the owner wrote and that are gone.
+        skipped: path -> reason, for what is there and was not read: links, devices, pipes, files that are too large.
+    """
+
+    written: Mapping[str, bytes]
+    removed: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

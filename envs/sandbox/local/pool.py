@@ -59,7 +59,7 @@ class LocalPool:
         return self._zygote.pid if self._zygote else None
 
     @contextlib.contextmanager
-    def lease(self) -> Iterator[LocalSandbox]:
+    def lease(self, *, read_only: Mapping[str, str] | None = None) -> Iterator[LocalSandbox]:
         """Lend a sandbox; costs nothing before its first program.
 
         Raises:
@@ -67,6 +67,8 @@ class LocalPool:
         """
         if self._closed:
             raise SandboxError("this sandbox pool is closed; open another")
+        if read_only:
+            raise SandboxError("sandbox backend 'local' shows no folders of the host yet")
         box = LocalSandbox(self)
         try:
             yield box

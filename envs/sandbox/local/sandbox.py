@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, Protocol
+from typing import Literal, NoReturn, Protocol
 
 from workgym.envs.sandbox.local.run import Run
 from workgym.envs.sandbox.protocol import Program
-from workgym.envs.sandbox.spec import Capabilities, ExecResult, Health, PythonCode, SandboxSpec
+from workgym.envs.sandbox.spec import Capabilities, ExecResult, Health, PythonCode, SandboxSpec, SnapshotId, WorkspaceDiff
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["Launcher", "LocalSandbox"]
@@ -110,15 +110,15 @@ class LocalSandbox:
         """Not in this backend."""
         self._lack("read")
 
-    def diff(self) -> Mapping[str, bytes | None]:
+    def diff(self) -> WorkspaceDiff:
         """Not in this backend."""
         self._lack("diff")
 
-    def snapshot(self, kind: str = "workspace") -> str:
+    def snapshot(self, kind: Literal["workspace"] = "workspace") -> SnapshotId:
         """Not in this backend."""
         self._lack("snapshot")
 
-    def restore(self, snapshot: str) -> None:
+    def restore(self, snapshot: SnapshotId) -> None:
         """Not in this backend."""
         self._lack("restore")
 
