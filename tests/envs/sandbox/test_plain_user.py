@@ -37,7 +37,9 @@ def readable() -> Iterator[Path]:
     """A copy of the code, of these tests and of pytest that everybody may read."""
     here = Path(__file__).parent
     root = here.parents[2]
-    leave_out = shutil.ignore_patterns("__pycache__", Path(__file__).name)
+    leave_out = shutil.ignore_patterns(
+        "__pycache__", "attacks", Path(__file__).name
+    )  # they have a plain user of their own
     with tempfile.TemporaryDirectory(prefix="workgym-nobody-") as name:
         folder = Path(name)
         package = folder / "workgym"

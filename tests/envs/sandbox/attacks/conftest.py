@@ -1,0 +1,133 @@
+"""Four backends, one set of attacks, and a free process beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from arena import Free, run_free
+from host import Host
+from plain_user import PYTHON, PlainUser
+from ring import SPEC, Ring, program
+
+from workgym.envs.sandbox.pool import BACKENDS, open_pool
+from workgym.envs.sandbox.spec import SandboxSpec
+
+NAMES = ("local-root", "local-unprivileged", "bwrap", "docker")
+
+PoolOf = Callable[[str, SandboxSpec], Any]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """They time things and count processes."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("alone"))
+
+
+@pytest.fixture(params=NAMES)
+def backend(request: pytest.FixtureRequest, require_backend: Callable[[str], None]) -> str:
+    """The name of each backend in turn, where it works."""
+    name: str = request.param
+    kind = name.partition("-")[0]
+    if kind not in BACKENDS:
+        pytest.skip(f"there is no backend {kind!r} yet")
+    require_backend(kind)
+    if name == "local-root" and os.geteuid() != 0:
+        pytest.skip("local as root needs root")
+    if name == "local-unprivileged" and os.geteuid() == 0 and not _is_new_enough(PYTHON):
+        pytest.skip(f"a plain user needs {PYTHON} of 3.11 or newer: apt-get install python3")
+    return name
+
+
+@functools.cache
+def _is_new_enough(python: str) -> bool:
+    if not os.access(python, os.X_OK):
+        return False
+    test = "import sys; sys.exit(sys.version_info < (3, 11))"
+    return subprocess.run([python, "-I", "-c", test], check=False).returncode == 0
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """What lies about on the host for an attack to find. Made before any pool."""
+    with contextlib.ExitStack() as stack:
+        yield Host.built(tmp_path_factory.mktemp("host"), stack)
+
+
+@pytest.fixture(scope="session")
+def plain_user(pytestconfig: pytest.Config, host: Host) -> Iterator[Callable[[], PlainUser]]:
+    """The process of a plain user, started when it is first asked for."""
+    started: list[PlainUser] = []
+
+    def start() -> PlainUser:
+        if not started:
+            started.append(PlainUser(pytestconfig.rootpath))
+        return started[0]
+
+    yield start
+    for user in started:
+        user.close()
+
+
+@pytest.fixture(scope="session")
+def pool_of(host: Host, plain_user: Callable[[], PlainUser]) -> Iterator[PoolOf]:
+    """`pool_of(backend, spec)` is an open pool, the same for the same question."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def opened(backend: str, spec: SandboxSpec) -> Any:
+            kind = backend.partition("-")[0]
+            elsewhere = backend == "local-unprivileged" and os.geteuid() == 0
+            pool = plain_user().open_pool(kind, spec) if elsewhere else open_pool(kind, spec)
+            stack.callback(pool.close)
+            return pool
+
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def rings(pool_of: PoolOf) -> Callable[[str], Ring]:
+    """`rings(backend)` is where attacks meet it."""
+    return functools.cache(lambda name: Ring(name, pool_of(name, SPEC)))
+
+
+@pytest.fixture
+def ring(backend: str, rings: Callable[[str], Ring]) -> Ring:
+    """Where attacks meet each backend in turn."""
+    return rings(backend)
+
+
+@pytest.fixture(scope="session")
+def control(host: Host) -> Callable[..., Free]:
+    """`control(number, bound=...)` is what a free process does with the same source, found out once."""
+
+    @functools.cache
+    def tried(number: int, bound: int = 1, stdin: bytes = b"", timeout_s: float = 10.0) -> Free:
+        return run_free(program(number), bound=bound, env=host.facts, stdin=stdin, timeout_s=timeout_s)
+
+    return tried
+
+
+@pytest.fixture(autouse=True)
+def untouched(host: Host) -> Iterator[None]:
+    """After every attack the host is as it was."""
+    yield
+    host.assert_untouched()
+
+
+@pytest.fixture(scope="session")
+def nonce() -> str:
+    """A word that occurs nowhere else."""
+    return secrets.token_hex(8)

@@ -1,0 +1,35 @@
+"""What a backend cannot stop by design. Each line is tried: the attack does go through there.
+
+`backend` is a name of the tests: "local-root" and "local-unprivileged" are the two ways of the backend "local".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LIMITS", "Limit", "accepted"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """An attack that a backend lets through.
+
+    Attributes:
+        backend: where.
+        number: of the attack.
+        what: the wall that the attack says is free.
+        reason: why it is so, and what it means.
+    """
+
+    backend: str
+    number: int
+    what: str
+    reason: str
+
+
+LIMITS: tuple[Limit, ...] = ()
+
+
+def accepted(backend: str, number: int) -> set[str]:
+    """The walls of an attack that do not hold there."""
+    return {limit.what for limit in LIMITS if (limit.backend, limit.number) == (backend, number)}

@@ -1,0 +1,3 @@
+"""Let whoever feeds it wait."""
+
+linger()
