@@ -1,0 +1,200 @@
+"""Remove what processes that are dead have left, by what they wrote into their ledgers."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from workgym.envs.sandbox.cgroup.tree import sweep
+from workgym.envs.sandbox.ledger import Fate, Owner, Record, ledger_folders, start_time
+from workgym.tasks.errors import SandboxError
+
+__all__ = ["Reaped", "reap", "reap_once"]
+
+_DEATH_S: Final = 5.0
+
+
+@dataclass
+class Reaped:
+    """What was removed.
+
+    Attributes:
+        owners: names of the dead processes whose ledgers were worked off.
+        removed: what was found and is gone, a line each.
+        left: what is still there, and why; it is tried again next time.
+    """
+
+    owners: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def reap_once() -> None:
+    """Reap, unless this process has done so before."""
+    global _has_reaped
+    with _lock:
+        if not _has_reaped:
+            _has_reaped = True
+            reap()
+
+
+def reap() -> Reaped:
+    """Work off the ledgers of this user's dead processes.
+
+    What a living process owns is left alone, and so is what a process owns of which nobody here can tell whether it
+    lives: one of another machine or PID namespace. After a reboot only folders and containers can be left.
+    While another process is at it, nothing is done.
+    """
+    done = Reaped()
+    for folder in ledger_folders():
+        with _sole_reaper(folder) as alone:
+            for file in sorted(folder.glob("owner-*.jsonl")) if alone else ():
+                _work_off(file, done)
+    return done
+
+
+@contextlib.contextmanager
+def _sole_reaper(folder: Path) -> Iterator[bool]:
+    """Whether the folder is ours and nobody else reaps there meanwhile."""
+    try:
+        seen = folder.lstat()
+        lock = os.open(folder / "reaping.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        yield stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.geteuid() and _takes(lock)
+    finally:
+        os.close(lock)
+
+
+def _takes(lock: int) -> bool:
+    """Take a POSIX record lock: a `flock` would go on as long as a child that was forked meanwhile."""
+    try:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _work_off(file: Path, done: Reaped) -> None:
+    """Remove what a dead process left, and its ledger when nothing is left."""
+    try:
+        owner, records = _read_ledger(file)
+    except FileNotFoundError:  # its owner has just removed it
+        return
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        done.left.append(f"{file}: cannot be read as a ledger: {error}")
+        return
+    kinds = _LASTING[owner.fate()]
+    if not kinds:
+        return
+    n_left = len(done.left)
+    for record in records:
+        if record["kind"] not in kinds:
+            continue
+        try:
+            removed = _REMOVE[str(record["kind"])](record)
+        except (OSError, ValueError, SandboxError) as error:
+            done.left.append(f"{record['kind']} of the dead process {owner.name}: {error}")
+            continue
+        done.removed += [f"{removed} of the dead process {owner.name}"] if removed else []
+    if len(done.left) == n_left:
+        done.owners.append(owner.name)
+        file.unlink(missing_ok=True)
+
+
+def _read_ledger(file: Path) -> tuple[Owner, list[Record]]:
+    """Who wrote it, and what is open."""
+    if file.lstat().st_uid != os.geteuid():
+        raise PermissionError(1, "it belongs to somebody else")
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if _is_whole(line)]
+    head: dict[str, Any] = {name: value for name, value in lines[0].items() if name != "owner"} if lines else {}
+    records: dict[str, Record] = {}
+    for line in lines[1:]:
+        if "done" in line:
+            records.pop(line["done"], None)
+        else:
+            records[line["note"]] = line
+    return Owner(**head), list(records.values())
+
+
+def _is_whole(line: str) -> bool:
+    """A full disk may have cut a line short; what it was to say was then never made."""
+    return line.startswith("{") and line.endswith("}")
+
+
+def _end_process(record: Record) -> str:
+    """Kill a process if it is still the same one."""
+    pid, start = int(record["pid"]), int(record["start"])
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return ""
+    try:
+        if not start or start_time(pid) != start:
+            return ""
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        if not poll.poll(_DEATH_S * 1000):
+            raise SandboxError(f"process {pid} was killed and is not dead after {_DEATH_S:g} s")
+    except ProcessLookupError:
+        return ""
+    finally:
+        os.close(handle)
+    return f"process {pid}"
+
+
+def _sweep_cgroup(record: Record) -> str:
+    path = Path(str(record["path"]))
+    if not path.exists():
+        return ""
+    n_killed = sweep(path)
+    return f"control group {path} with {n_killed} processes"
+
+
+def _remove_folder(record: Record) -> str:
+    path = str(record["path"])
+    try:
+        seen = os.lstat(path)
+    except FileNotFoundError:
+        return ""
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid():
+        raise SandboxError(f"{path} is not a folder of ours anymore; look at it and remove it by hand")
+    shutil.rmtree(path)
+    return f"folder {path}"
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+_REMOVE: Final[dict[str, Callable[[Record], str]]] = {
+    "process": _end_process,
+    "cgroup": _sweep_cgroup,
+    "folder": _remove_folder,
+}
+_LASTING: Final[dict[Fate, tuple[str, ...]]] = {
+    "living": (),
+    "elsewhere": (),
+    "dead": ("process", "cgroup", "folder", "containers"),
+    "rebooted": ("folder", "containers"),
+}
+"""What of a process's notes there may still be, by what became of it."""
+
+_lock = threading.Lock()
+_has_reaped = False
+os.register_at_fork(after_in_child=_renew_lock)
