@@ -8,12 +8,13 @@ import os
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from workgym.envs.sandbox import trials
 from workgym.envs.sandbox.backends import build_pool
-from workgym.envs.sandbox.protocol import SandboxPool
+from workgym.envs.sandbox.protocol import Sandbox, SandboxPool
 from workgym.envs.sandbox.spec import Capabilities, PythonCode, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
@@ -21,70 +22,9 @@ __all__ = ["probe", "try_guarantees"]
 
 _TRIAL = SandboxSpec(memory_mb=64, cpu_s=5.0, n_processes=8, disk_mb=2, n_inodes=64, require=())
 _TIMEOUT_S = 20.0
-
-# Each line tries to break out; what comes back is what happened. {canary}, {port} and {parent} belong to the host.
-_BREAKOUT = """
-import ctypes, errno, json, os, signal, socket, sys, time
-seen = {{}}
-
-def succeeds(attempt):
-    try:
-        return attempt() is not False
-    except BaseException:
-        return False
-
-def read(path):
-    return lambda: open(path).read() != ""
-
-def connect():
-    socket.create_connection(("127.0.0.1", {port}), timeout=1).close()
-
-def fork_many():
-    n = 0
-    try:
-        while n < 64:
-            pid = os.fork()
-            if pid == 0:
-                time.sleep(60)
-                os._exit(0)
-            n += 1
-    except OSError:
-        pass
-    return n
-
-def write_much():
-    for n in range(16):
-        with open(f"much{{n}}", "wb", buffering=0) as file:
-            file.write(bytes(1 << 20))
-
-seen["file"] = succeeds(read({canary!r})) or succeeds(read("/proc/1/root" + {canary!r}))
-seen["network"] = succeeds(connect)
-seen["net"] = os.readlink("/proc/self/ns/net") if os.path.exists("/proc/self/ns/net") else ""
-seen["pids"] = [int(name) for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
-seen["self"] = os.getpid()
-seen["signal"] = succeeds(lambda: os.kill({parent}, 0)) and {parent} != os.getpid()
-seen["memory"] = succeeds(lambda: bytearray(256 << 20))
-seen["disk"] = succeeds(write_much)
-ctypes.set_errno(0)
-seen["unshare"] = ctypes.CDLL(None, use_errno=True).unshare(0x10000000) == 0 or ctypes.get_errno() != errno.EPERM
-seen["filter"] = "Seccomp:\\t2" in open("/proc/self/status").read() if os.path.exists("/proc/self/status") else True
-seen["forks"] = fork_many()
-os.write(3, json.dumps(seen).encode())
-"""
-
-# A daemon, out of reach of process groups and deaf to signals.
-_SURVIVOR = """
-import os, signal, sys, time
-if os.fork() == 0:
-    os.setsid()
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)
-    if os.fork() == 0:
-        os.write(3, os.readlink("/proc/self/ns/pid").encode() + b"\\n")
-        time.sleep(120)
-    os._exit(0)
-time.sleep(120)
-"""
+_SILENCE_S = 0.1
+_MOST_TICKS = 100
+_MOST_PIDS = 8  # of a run with what started it, where that shares its namespace
 
 _seen: dict[str, Capabilities] = {}
 _lock = threading.Lock()
@@ -120,13 +60,13 @@ def probe(backend: str) -> Capabilities:
 
 
 def try_guarantees(pool: SandboxPool) -> Capabilities:
-    """Let a hostile program loose in a pool with the limits of the trial, and see what it reached.
+    """Let hostile programs loose in a pool with the limits of the trial, and see what they reached.
 
     Raises:
-        SandboxError: the program did not come back.
+        SandboxError: they did not come back.
     """
     with _host() as (canary, port), pool.lease() as box:
-        source = _BREAKOUT.format(canary=canary, port=port, parent=os.getpid())
+        source = trials.BREAKOUT.format(canary=canary, port=port, parent=os.getpid())
         result = box.exec(PythonCode(source), timeout_s=_TIMEOUT_S, channel=True)
         try:
             seen: dict[str, Any] = json.loads(result.channel)
@@ -134,20 +74,84 @@ def try_guarantees(pool: SandboxPool) -> Capabilities:
             raise SandboxError(
                 f"the isolation could not be tried: {result.status}, {result.stderr[-500:]!r}"
             ) from error
-        survivor = box.start(PythonCode(_SURVIVOR), channel=True)
-        home = (survivor.receive(_TIMEOUT_S) or b"").decode()
-        survivor.wait(0.0)
-    memory: Literal["", "per-process"] = "" if seen["memory"] else "per-process"
+    with pool.lease() as box:
+        memory = _try_memory(box)
+        dies = _try_killing(box)
+    with pool.lease() as box:
+        workspace = _holds(_try_workspace, box)
+        snapshot = workspace and _holds(_try_snapshot, box)
+        freeze = _holds(_try_freezing, box)
     return Capabilities(
         files=not seen["file"],
-        network=not seen["network"] and seen["net"] != _own_network(),
-        process_tree=not seen["signal"] and set(seen["pids"]) <= {seen["self"]},
+        network=not seen["network"] and seen["net"] != _own("net"),
+        process_tree=not seen["signal"] and len(seen["pids"]) <= _MOST_PIDS and seen["home"] != _own("pid"),
         memory=memory,
         processes=seen["forks"] < _TRIAL.n_processes,
         disk=not seen["disk"],
         seccomp=not seen["unshare"] and seen["filter"],
-        kill=home != "" and _inhabitants(home) == 0,
+        kill=dies,
+        workspace=workspace,
+        snapshot=snapshot,
+        freeze=freeze,
     )
+
+
+def _try_memory(box: Sandbox) -> Literal["", "cgroup", "per-process"]:
+    """One process that takes too much, then several that do so together."""
+    if box.exec(PythonCode(trials.GREED), timeout_s=_TIMEOUT_S).status == "ok":
+        return ""
+    together = box.exec(PythonCode(trials.GREED_TOGETHER), timeout_s=_TIMEOUT_S)
+    return "per-process" if together.status == "ok" else "cgroup"
+
+
+def _try_killing(box: Sandbox) -> bool:
+    """A daemon, out of reach of process groups and deaf to signals, must die with its program."""
+    home = box.exec(PythonCode(trials.HOME), timeout_s=_TIMEOUT_S, channel=True).channel.decode()
+    n_when_quiet = _inhabitants(home)
+    survivor = box.start(PythonCode(trials.SURVIVOR), channel=True)
+    home = (survivor.receive(_TIMEOUT_S) or b"").decode()
+    n_before = _inhabitants(home)
+    survivor.wait(0.0)
+    return n_before > n_when_quiet == _inhabitants(home)
+
+
+def _holds(attempt: Callable[[Sandbox], bool], box: Sandbox) -> bool:
+    """What a backend lacks raises SandboxError."""
+    try:
+        return attempt(box)
+    except SandboxError:
+        return False
+
+
+def _try_workspace(box: Sandbox) -> bool:
+    box.write("kept", b"one")
+    box.exec(PythonCode("open('kept', 'a').write(' two'); open('new', 'w').write('new')"), timeout_s=_TIMEOUT_S)
+    return box.read("kept", 64) == b"one two" and set(box.diff().written) == {"kept", "new"}
+
+
+def _try_snapshot(box: Sandbox) -> bool:
+    before = box.snapshot()
+    box.write("kept", b"changed")
+    fork = box.fork(1)[0]
+    fork.write("kept", b"forked")
+    apart = (box.read("kept", 64), fork.read("kept", 64)) == (b"changed", b"forked")
+    box.restore(before)
+    return apart and box.read("kept", 64) == b"one two"
+
+
+def _try_freezing(box: Sandbox) -> bool:
+    clock = box.start(PythonCode(trials.CLOCK), channel=True)
+    if clock.receive(_TIMEOUT_S) is None:
+        return False
+    box.freeze()
+    for _ in range(_MOST_TICKS):  # what was on its way
+        if clock.receive(_SILENCE_S) is None:
+            break
+    frozen = clock.receive(_SILENCE_S) is None
+    box.thaw()
+    thawed = clock.receive(_TIMEOUT_S) is not None
+    box.kill_all()
+    return frozen and thawed
 
 
 @contextlib.contextmanager
@@ -172,5 +176,5 @@ def _inhabitants(namespace: str) -> int:
     return n
 
 
-def _own_network() -> str:
-    return os.readlink("/proc/self/ns/net")
+def _own(namespace: str) -> str:
+    return os.readlink(f"/proc/self/ns/{namespace}")

@@ -24,6 +24,7 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _SOCKETPAIR = {"x86_64": 53, "aarch64": 199}
 _MOUNT = {"x86_64": 165, "aarch64": 40}
+_UMOUNT = {"x86_64": 166, "aarch64": 39}
 _SIGACTION = {"x86_64": 13, "aarch64": 134}
 _SIGCHLD = 17
 _CLONE3 = 435
@@ -61,7 +62,6 @@ _DENIED = {
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
     "kcmp": (312, 272),
-    "umount2": (166, 39),
     "pivot_root": (155, 41),
     "chroot": (161, 51),
     "unshare": (272, 97),
@@ -183,6 +183,7 @@ def narrow_filter(machine: str) -> bytes:
         (_JUMP_EQ, _CLONE[machine], "clone", ""),
         (_JUMP_EQ, _CLONE3, "enosys", ""),
         (_JUMP_EQ, _MOUNT[machine], "eperm", ""),
+        (_JUMP_EQ, _UMOUNT[machine], "eperm", ""),
     ]
     return _assemble(
         steps,

@@ -12,6 +12,7 @@ __all__ = [
     "Capabilities",
     "ExecResult",
     "Health",
+    "PoolSize",
     "PythonCode",
     "SandboxSpec",
     "SnapshotId",
@@ -93,6 +94,34 @@ class SandboxSpec:
         unknown = set(self.require) - {one.name for one in fields(Capabilities)}
         if unknown:
             raise ValueError(f"require names no guarantee: {sorted(unknown)}")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSize:
+    """How many sandboxes a pool lends, and how long it uses what they are made of.
+
+    Attributes:
+        min_idle: kept ready before anybody asks; where sandboxes are made in no time, one interpreter is.
+        max_size: lent at once; who wants one more waits.
+        max_uses: sandboxes that are made of the same interpreter before a fresh one takes its place.
+        max_age_s: seconds after which it does so.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    min_idle: int = 0
+    max_size: int = 128
+    max_uses: int = 100_000
+    max_age_s: float = 86_400.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_size <= 200:
+            raise ValueError(f"max_size must be from 1 to 200, not {self.max_size!r}")
+        if not 0 <= self.min_idle <= self.max_size:
+            raise ValueError(f"min_idle must be from 0 to max_size ({self.max_size}), not {self.min_idle!r}")
+        if self.max_uses < 1 or not self.max_age_s > 0:
+            raise ValueError(f"max_uses and max_age_s must be > 0, not {self.max_uses!r} and {self.max_age_s!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import ast  # noqa: F401 - tracebacks point with it, and loading it then costs m
 import atexit
 import builtins
 import contextlib
+import errno
 import gc
 import linecache
 import marshal
@@ -22,33 +23,37 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from workgym.envs.sandbox.local import kernel, namespaces
+from workgym.envs.sandbox.local.store import Place
 
-__all__ = ["CHANNEL", "MAIN", "OUT_OF_MEMORY", "Limits", "become", "settle"]
+__all__ = ["CHANNEL", "MAIN", "OUT_OF_DISK", "OUT_OF_MEMORY", "OUT_OF_PROCESSES", "Limits", "become", "settle"]
 
 CHANNEL = 3
 MAIN = "<program>"
 OUT_OF_MEMORY = 137  # exit code after an uncaught MemoryError, as container runtimes have it
+OUT_OF_DISK, OUT_OF_PROCESSES = 121, 122  # and of uncaught errors of a full disk and of a fork too many
+_NO_THREAD = "can't start new thread"
 _MIB = 1 << 20
 
 
 class Limits:
-    """What a run may use, the filter it is put under, and the links in its workspace."""
+    """What a run may use, and the filter it is put under."""
 
-    def __init__(self, config: dict[str, Any], baseline_bytes: int, links: dict[str, str]) -> None:
+    def __init__(self, config: dict[str, Any], baseline_bytes: int) -> None:
         self.filter = bytes.fromhex(config["narrow_filter"])
-        self.links = list(links.items())
         self.loopback = config["network"] == "loopback"
-        self.tmpfs = f"mode=0700,size={config['disk_mb']}m,nr_inodes={config['n_inodes'] + 1 + len(links)}"
+        self.n_processes = config["n_processes"]
         cpu_s = int(config["cpu_s"]) + 2  # a backstop in whole seconds; the supervisor measures the limit itself
         self._inherited = {
-            resource.RLIMIT_AS: baseline_bytes + config["memory_mb"] * _MIB,
             resource.RLIMIT_FSIZE: config["disk_mb"] * _MIB,
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 64 << 10,
         }
+        if not config[
+            "has_memory_cgroup"
+        ]:  # it breaks programs that map much and touch little, and counts each process apart
+            self._inherited[resource.RLIMIT_AS] = baseline_bytes + config["memory_mb"] * _MIB
         own = {
             resource.RLIMIT_CPU: cpu_s,
-            resource.RLIMIT_NPROC: config["n_processes"],
             resource.RLIMIT_NOFILE: config["n_open_files"],
         }
         self.resources = [(number, _lowered(number, value)) for number, value in own.items()]
@@ -69,23 +74,26 @@ def _lowered(number: int, wanted: int) -> int:
     return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
 
-def become(limits: Limits, user: int | None, message: memoryview, files: list[int], line: int) -> NoReturn:
+def become(limits: Limits, place: Place, message: memoryview, files: list[int], line: int) -> NoReturn:
     """Turn this fresh child into the program.
 
     Args:
         limits: what it may use.
-        user: the user id to take; None in a user namespace of its own.
+        place: its workspace, and the user it becomes.
         message: the program, marshalled.
-        files: descriptors for stdin, stdout, stderr and, where asked for, the channel.
+        files: descriptors for stdin, stdout, stderr, the channel and the source where there are any, and of the
+            cgroups to enter.
         line: the socket to the supervisor, for failures up to here.
     """
     try:
-        source, env, memory_file = marshal.loads(message)
+        source, argv, env, memory_file, n_cgroups = marshal.loads(message)
+        for _ in range(n_cgroups):
+            os.write(files.pop(), b"0")
         if memory_file:
             source = _read_all(files.pop())
         for number, descriptor in enumerate(files):
             os.dup2(descriptor, number)
-        _isolate(limits, user)
+        _isolate(limits, place)
         os.environ.update(env)
         if len(files) > CHANNEL:
             os.environ["WORKGYM_CHANNEL"] = str(CHANNEL)
@@ -94,6 +102,8 @@ def become(limits: Limits, user: int | None, message: memoryview, files: list[in
     except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
         os.write(line, f"E{type(error).__name__}: {error}".encode())
         os._exit(1)
+    if argv:
+        _exec(argv)
     _run(source)
 
 
@@ -103,27 +113,37 @@ def _read_all(descriptor: int) -> bytes:
         return file.read()
 
 
-def _isolate(limits: Limits, user: int | None) -> None:
+def _isolate(limits: Limits, place: Place) -> None:
+    user = place.family.user
     if user is None:
         namespaces.map_identity(namespaces.NOBODY, namespaces.NOBODY, namespaces.NOBODY)
-    owner = namespaces.NOBODY if user is None else user  # the group is the zygote's
+    namespaces.enter_workspace(place.folder)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("tmpfs", namespaces.WORKSPACE, flags, f"{limits.tmpfs},uid={owner},gid={namespaces.NOBODY}")
     # Read-only: a program cannot take back what the OOM killer was told of it.
     kernel.mount("proc", namespaces.PROC, flags | kernel.MS_NOEXEC | kernel.MS_RDONLY, "subset=pid")
+    namespaces.lay_terminals()
     if limits.loopback:
         kernel.raise_loopback()
-    os.chdir(namespaces.WORKSPACE)
-    for name, target in limits.links:
-        os.symlink(target, name)
     if user is None:
         kernel.capability_bounding_clear()
         kernel.capabilities_clear()
     else:
         os.setresuid(user, user, user)
         kernel.set_dumpable()
+    # The kernel counts the processes of a user: those of all members of the family together.
+    n_processes = _lowered(resource.RLIMIT_NPROC, limits.n_processes * max(1, place.family.n_places))
+    resource.setrlimit(resource.RLIMIT_NPROC, (n_processes, n_processes))
     for number, value in limits.resources:
         resource.setrlimit(number, (value, value))
+
+
+def _exec(argv: list[str]) -> NoReturn:
+    """Become another program, or say as a shell would why not."""
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
 def _run(source: bytes) -> NoReturn:
@@ -138,7 +158,7 @@ def _run(source: bytes) -> NoReturn:
     except SystemExit as stop:
         code = _exit_code(stop)
     except BaseException as error:  # noqa: BLE001 - the program's own, told as the interpreter would
-        code = OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
+        code = _cause(error)
         _explain(error, source)
     try:
         threading._shutdown()  # type: ignore[attr-defined]
@@ -148,6 +168,17 @@ def _run(source: bytes) -> NoReturn:
     except BaseException:  # noqa: BLE001 - the program may have broken anything
         code = code or 120  # as the interpreter does when it cannot flush
     os._exit(code)
+
+
+def _cause(error: BaseException) -> int:
+    """Exit codes of the limits that a program ran into and did not catch, where nobody outside may have seen it."""
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return OUT_OF_DISK
+    if isinstance(error, BlockingIOError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD):
+        return OUT_OF_PROCESSES
+    return 1
 
 
 def _exit_code(stop: SystemExit) -> int:

@@ -16,23 +16,29 @@ from workgym.envs.sandbox.local import kernel
 __all__ = [
     "NOBODY",
     "PROC",
+    "SHELF",
     "WORKSPACE",
     "Denied",
     "build_root",
     "enter",
+    "enter_workspace",
     "has_admin",
+    "lay_terminals",
     "leave_groups",
     "map_identity",
     "user_ids",
 ]
 
 WORKSPACE = "/workspace"
+SHELF = "/.leases"  # where all workspaces lie; runs do not see it
 PROC = "/proc"
 NOBODY = 65534
 
 _CAP_SYS_ADMIN = 21
 _OLD = "/.host"
-_SHELF = "/.shown"  # for what lies below /tmp, which is a link to the workspace
+_SHOWN = "/.shown"  # for what lies below /tmp, which is a link to the workspace
+_VOID = "/.void"  # an empty folder, to cover others with
+_MOST_PLACES = 8192
 _HIGH_IDS = 1 << 30
 _SLOTS = 256
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -122,12 +128,13 @@ def user_ids(unique: int) -> list[int]:
     return list(range(first, min(first + _SLOTS, end)))
 
 
-def build_root(visible: list[str], hidden: list[str]) -> dict[str, str]:
+def build_root(visible: list[str], hidden: list[str], shown: list[tuple[str, str]]) -> dict[str, str]:
     """Make a new root: read-only views of the system and the interpreter, each at its own path, and nothing else.
 
     Args:
         visible: folders to show beside the system's.
         hidden: folders below those to cover with emptiness.
+        shown: (path inside, folder of the host) to show beside all that.
 
     Returns:
         Links that every fresh workspace needs, name -> target: none, unless the interpreter lives below /tmp.
@@ -150,6 +157,11 @@ def build_root(visible: list[str], hidden: list[str]) -> dict[str, str]:
         roots = _show(sorted({os.path.normpath(path) for path in visible}), roots)
         _hide(hidden, roots)
         _lay_files()
+        step = "show the folders of the lease"
+        for inside, host in shown:
+            os.makedirs(inside)
+            kernel.bind(_OLD + host, inside)
+            kernel.lock_tree(inside, _READ_ONLY)
         step = "mount /proc"
         os.mkdir(PROC)
         kernel.mount("proc", PROC, kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
@@ -159,10 +171,14 @@ def build_root(visible: list[str], hidden: list[str]) -> dict[str, str]:
         _lay_workspace()
         kernel.unmount(_OLD)
         os.rmdir(_OLD)
-        shelf = f"{_SHELF}/tmp"
-        links = {name: f"{shelf}/{name}" for name in os.listdir(shelf)} if os.path.isdir(shelf) else {}
+        shown = f"{_SHOWN}/tmp"
+        links = {name: f"{shown}/{name}" for name in os.listdir(shown)} if os.path.isdir(shown) else {}
         for name, target in links.items():
             os.symlink(target, f"{WORKSPACE}/{name}")
+        step = "make room for workspaces"
+        for folder in (SHELF, _VOID):
+            os.mkdir(folder, 0o755)
+        kernel.mount("tmpfs", SHELF, kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0700,nr_inodes={_MOST_PLACES}")
         kernel.lock_tree("/", _READ_ONLY, recursive=False)
         return links
     except OSError as error:
@@ -234,7 +250,7 @@ def _show(paths: list[str], roots: list[str]) -> list[str]:
 
 def _place(path: str) -> str:
     """Where a host's path is laid down in our root."""
-    return _SHELF + path if path.startswith("/tmp/") else path
+    return _SHOWN + path if path.startswith("/tmp/") else path
 
 
 def _bind_read_only(host: str, path: str) -> None:
@@ -264,6 +280,7 @@ def _lay_files() -> None:
 
 def _lay_devices() -> None:
     os.mkdir("/dev")
+    os.mkdir("/dev/pts")
     for name in _DEVICES:
         target = f"/dev/{name}"
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o666))
@@ -275,8 +292,22 @@ def _lay_devices() -> None:
         ("stdout", "fd/1"),
         ("stderr", "fd/2"),
         ("shm", WORKSPACE),
+        ("ptmx", "pts/ptmx"),
     ):
         os.symlink(target, f"/dev/{name}")
+
+
+def enter_workspace(folder: str) -> None:
+    """In a run's own mount namespace: show its workspace in its place, and no other."""
+    kernel.bind(folder, WORKSPACE)
+    kernel.bind(_VOID, SHELF)
+    os.chdir(WORKSPACE)
+
+
+def lay_terminals() -> None:
+    """In a run's own mount namespace: pseudo-terminals of its own."""
+    flags = kernel.MS_NOSUID | kernel.MS_NOEXEC
+    kernel.mount("devpts", "/dev/pts", flags, "newinstance,ptmxmode=0666,mode=0620")
 
 
 def _lay_workspace() -> None:

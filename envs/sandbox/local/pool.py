@@ -9,10 +9,14 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 
+from workgym.envs.sandbox.local.berth import Berth
+from workgym.envs.sandbox.local.nursery import Nursery
 from workgym.envs.sandbox.local.run import Run
 from workgym.envs.sandbox.local.sandbox import LocalSandbox
-from workgym.envs.sandbox.local.supervisor import MAX_RUNS, Zygote
-from workgym.envs.sandbox.spec import Capabilities, Health, PythonCode, SandboxSpec
+from workgym.envs.sandbox.local.supervisor import MAX_RUNS
+from workgym.envs.sandbox.protocol import Program
+from workgym.envs.sandbox.shown import checked_folders
+from workgym.envs.sandbox.spec import Capabilities, Health, PoolSize, PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["LocalPool"]
@@ -21,26 +25,32 @@ _pools: weakref.WeakSet[LocalPool] = weakref.WeakSet()
 
 
 class LocalPool:
-    """Sandboxes whose programs are children of one warm interpreter.
+    """Sandboxes whose programs are children of a warm interpreter.
 
-    It starts with the first program and is replaced when it dies.
+    It starts with the first program. It is replaced when it dies or does not answer, and after so many sandboxes or
+    seconds.
 
     Args:
         spec: what each program may use.
         capabilities: tells what this machine was seen to hold.
+        size: how many sandboxes are lent at once, and how long an interpreter is used.
     """
 
-    def __init__(self, spec: SandboxSpec, capabilities: Callable[[], Capabilities]) -> None:
-        self._spec, self._capabilities = spec, capabilities
+    def __init__(
+        self, spec: SandboxSpec, capabilities: Callable[[], Capabilities], size: PoolSize | None = None
+    ) -> None:
+        self._spec, self._capabilities, self._size = spec, capabilities, size or PoolSize()
         self._closed = False
         self._begin()
         _pools.add(self)
+        if self._size.min_idle:
+            self._nursery.find(())
 
     def _begin(self) -> None:
         """Start without a zygote: when new, and in a process that was forked from another."""
-        self._lock = threading.Lock()
+        self._leases = threading.Semaphore(self._size.max_size)
         self._room = threading.Semaphore(MAX_RUNS)
-        self._zygote: Zygote | None = None
+        self._nursery = Nursery(self._spec, self._size)
         self._runs: set[Run] = set()
 
     @property
@@ -56,100 +66,88 @@ class LocalPool:
     @property
     def zygote_pid(self) -> int | None:
         """The process whose end takes every run with it; None before the first program."""
-        return self._zygote.pid if self._zygote else None
+        return self._nursery.newest_pid
 
     @contextlib.contextmanager
     def lease(self, *, read_only: Mapping[str, str] | None = None) -> Iterator[LocalSandbox]:
-        """Lend a sandbox; costs nothing before its first program.
+        """Lend a sandbox; costs nothing before its first program. Waits while `max_size` are lent.
+
+        Folders of the host take an interpreter of their own, for all leases that show the same ones.
 
         Raises:
+            ValueError: a path of `read_only` is not absolute, is taken, or there is no such folder.
             SandboxError: the pool is closed.
         """
+        shown = checked_folders(read_only or {})
         if self._closed:
             raise SandboxError("this sandbox pool is closed; open another")
-        if read_only:
-            raise SandboxError("sandbox backend 'local' shows no folders of the host yet")
-        box = LocalSandbox(self)
+        leases = self._leases
+        leases.acquire()
         try:
-            yield box
+            box = LocalSandbox(self, shown)
+            try:
+                yield box
+            finally:
+                box.close()
         finally:
-            box.close()
+            leases.release()
 
-    def start(self, program: PythonCode, *, stdin: bytes | None, env: Mapping[str, str], channel: bool) -> Run:
-        """Start a program in a fresh child.
+    def find_berth(self, shown: tuple[tuple[str, str], ...], like: Berth | None = None) -> Berth:
+        """Make a workspace in a living zygote, or a copy of one in its own.
 
         Raises:
             SandboxError: the pool is closed, or no zygote can be had.
         """
+        if self._closed:
+            raise SandboxError("this sandbox pool is closed; open another")
+        return self._nursery.find_berth(shown) if like is None else self._nursery.copy_berth(like)
+
+    def start(
+        self, berth: Berth, program: Program, *, stdin: bytes | None, env: Mapping[str, str], channel: bool
+    ) -> Run:
+        """Start a program in a fresh child.
+
+        Raises:
+            SandboxError: the zygote with the workspace is gone.
+        """
         self._room.acquire()
         try:
-            run = Run(
-                self._spec,
-                program,
-                stdin=stdin,
-                env=env,
-                channel=channel,
-                hand_over=self._hand_over,
-                when_done=self._done,
-            )
+            run = Run(self._spec, berth, program, stdin=stdin, env=env, channel=channel, when_done=self._done)
         except BaseException:
             self._room.release()
             raise
         self._runs.add(run)
         return run
 
-    def _hand_over(self, message: bytes, files: list[int]) -> Zygote:
-        for _ in range(2):  # a zygote that was dead before it got the message never saw the program
-            zygote = self._living()
-            if zygote.hand_over(message, files):
-                return zygote
-            self._discard(zygote)
-        raise SandboxError("two zygotes in a row died before they took a program; is the machine out of memory?")
-
     def _done(self, run: Run) -> None:
         self._runs.discard(run)
         self._room.release()
 
-    def _living(self) -> Zygote:
-        with self._lock:
-            if self._closed:
-                raise SandboxError("this sandbox pool is closed; open another")
-            if self._zygote is None:
-                self._zygote = Zygote(self._spec)
-            return self._zygote
-
-    def _discard(self, zygote: Zygote) -> None:
-        with self._lock:
-            if self._zygote is zygote:
-                self._zygote = None
-        zygote.kill()
-
-    def heartbeat(self, timeout_s: float) -> Health:
-        """Run an empty program."""
+    def heartbeat(self, berth: Berth, timeout_s: float) -> Health:
+        """Run an empty program; a zygote that does not answer is killed, and takes all its sandboxes with it."""
         began = time.monotonic()
         try:
-            run = self.start(PythonCode(""), stdin=b"", env={}, channel=False)
+            if not berth.zygote.answers(timeout_s):
+                self._nursery.quarantine(berth.zygote)
+                return Health(False, time.monotonic() - began, {"error": f"its zygote was silent for {timeout_s:g} s"})
+            run = self.start(berth, PythonCode(""), stdin=b"", env={}, channel=False)
             status = run.finish(began + timeout_s).status
         except SandboxError as error:
             return Health(False, time.monotonic() - began, {"error": str(error)})
         return Health(status == "ok", time.monotonic() - began, {"status": status})
 
     def close(self) -> None:
-        """End the zygote and with it every run. Idempotent."""
-        with self._lock:
-            self._closed = True
-            zygote, self._zygote = self._zygote, None
-        if zygote is not None:
-            zygote.close()
+        """End the zygotes and with them every run. Idempotent."""
+        self._closed = True
+        self._nursery.close()
 
     def _forsake(self) -> None:
-        """In a forked process: the zygote and its runs belong to the parent; a new one comes at the next need."""
-        zygote, runs = self._zygote, self._runs
+        """In a forked process: zygotes and runs belong to the parent; new ones come at the next need."""
+        nursery, runs = self._nursery, self._runs
         self._begin()
         for run in runs:
             run.forsake()
-        if zygote is not None:
-            zygote.forsake()
+        nursery.forsake()
 
 
 def _forsake_all() -> None:

@@ -8,12 +8,31 @@ import struct
 from dataclasses import dataclass
 
 from workgym.envs.sandbox.spec import Status
+from workgym.tasks.errors import SandboxError
 
-__all__ = ["Report"]
+__all__ = ["NO_REFUSALS", "Refusals", "Report"]
 
 # As local/zygote.py and local/child.py have them; both belong into the bare interpreter and are not imported here.
 _FIELDS = struct.Struct("<iiddq")
-_OUT_OF_MEMORY = 137
+_TOLD: dict[int, Status] = {137: "oom", 121: "disk_limit", 122: "processes_limit"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Limits that a run is known from outside to have met.
+
+    Attributes:
+        memory: a process of it was killed for want of memory; None where nobody counts that.
+        disk: its workspace was full when it ended.
+        processes: a fork or a thread was refused.
+    """
+
+    memory: bool | None = None
+    disk: bool = False
+    processes: bool = False
+
+
+NO_REFUSALS = Refusals()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +63,38 @@ class Report:
         """The exit code, negative for a signal."""
         return os.waitstatus_to_exitcode(self.wait_status)
 
-    def status(self, reason: Status | None, cpu_s: float, limit_cpu_s: float) -> Status:
+    def status(
+        self, reason: Status | None, cpu_s: float, limit_cpu_s: float, refused: Refusals, *, is_python: bool
+    ) -> Status:
         """Say how it ended.
 
         Args:
             reason: why we killed it, if we did.
             cpu_s: all CPU seconds that were seen.
             limit_cpu_s: how many it had.
+            refused: which limits it ran into.
+            is_python: it was Python source, whose exit codes of uncaught errors are our own.
+
+        Raises:
+            SandboxError: somebody else killed it.
         """
         if cpu_s > limit_cpu_s and reason != "killed":
             return "timeout_cpu"  # also where it ended between two looks: the same program, the same status
         if self.code == -signal.SIGKILL and reason:
             return reason
-        if self.code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # nobody inside can kill a namespace's first process
+        if self.code == 0:
+            return "ok"
+        told = _TOLD.get(self.code) if is_python else None
+        if refused.memory or told == "oom":
             return "oom"
-        if self.code < 0:
-            return "signal"
-        return "ok" if self.code == 0 else "nonzero"
+        if self.code == -signal.SIGKILL:  # nobody inside can kill a namespace's first process
+            if refused.memory is None:
+                return "oom"
+            raise SandboxError("a program was killed from outside; is the machine out of memory?")
+        if told:
+            return told
+        if refused.disk or self.code == -signal.SIGXFSZ:
+            return "disk_limit"
+        if refused.processes:
+            return "processes_limit"
+        return "signal" if self.code < 0 else "nonzero"

@@ -11,9 +11,10 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 
+from workgym.envs.sandbox.local.berth import HEAD, Berth
 from workgym.envs.sandbox.local.pipes import Inlet, Outlet, file_of
-from workgym.envs.sandbox.local.report import Report
-from workgym.envs.sandbox.local.supervisor import Zygote
+from workgym.envs.sandbox.local.report import NO_REFUSALS, Report
+from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
 from workgym.tasks.errors import SandboxError
 
@@ -37,11 +38,11 @@ class Run:
 
     Args:
         spec: what it may use.
-        program: the source to run.
+        berth: where it runs.
+        program: what to run.
         stdin: all its input, or None to keep it open for `send`.
         env: further environment variables.
         channel: open a private pipe from it to us.
-        hand_over: gives a message and descriptors to a living zygote and returns that zygote.
         when_done: called once when it has ended or was given up.
 
     Attributes:
@@ -49,24 +50,27 @@ class Run:
         done: whether it has ended or was given up.
 
     Raises:
-        SandboxError: there are no descriptors left, or no zygote takes it.
+        SandboxError: there are no descriptors left, or the zygote does not take it.
     """
 
     def __init__(
         self,
         spec: SandboxSpec,
-        program: PythonCode,
+        berth: Berth,
+        program: Program,
         *,
         stdin: bytes | None,
         env: Mapping[str, str],
         channel: bool,
-        hand_over: Callable[[bytes, list[int]], Zygote],
         when_done: Callable[[Run], None],
     ) -> None:
         self.done = False
-        self._spec, self._when_done = spec, when_done
+        self._spec, self._berth, self._when_done = spec, berth, when_done
+        self._is_python = isinstance(program, PythonCode)
+        self._n_acknowledged = 0
         self._reason: Status | None = None
         self._report: Report | None = None
+        self._refusals = NO_REFUSALS
         self._cpu_seen_s = 0.0
         self._line: socket.socket | None = None
         self._outlets: list[Outlet] = []  # stdout, stderr and perhaps the channel
@@ -79,12 +83,11 @@ class Run:
             line.setblocking(False)
             theirs.append(line.detach())
             flags = self._open_pipes(theirs, stdin, channel)
-            source: bytes | None = program.source.encode("utf-8", "surrogatepass")
-            if source is not None and len(source) > _INLINE_BYTES:
-                theirs.append(file_of(source))
-                flags, source = flags | _FLAG_FILE, None
-            message = bytes([flags]) + marshal.dumps((source, dict(env), source is None))
-            self._zygote = hand_over(message, theirs)
+            message, more_flags = _pack(program, env, theirs, berth.open_doors())
+            if not berth.zygote.hand_over(HEAD.pack(flags | more_flags, berth.number) + message, theirs):
+                raise SandboxError(
+                    f"the sandbox's zygote (pid {berth.zygote.pid}) died with the workspace in it; lease another sandbox"
+                )
         except OSError as error:
             self._release()
             raise SandboxError(
@@ -178,6 +181,20 @@ class Run:
         self._reason = self._reason or "killed"
         self._tell(b"K")
 
+    def freeze(self, *, thaw: bool = False) -> None:
+        """Stop all its processes where they are, or let them go on; return when that is done.
+
+        Raises:
+            SandboxError: the zygote died, or did not do it in time.
+        """
+        wanted = self._n_acknowledged + 1
+        self._tell(b"T" if thaw else b"F")
+        deadline = time.monotonic() + _DEATH_S
+        while self._n_acknowledged < wanted and self._report is None and self._line is not None:
+            if not _readable(self._line, deadline - time.monotonic()):
+                raise SandboxError(f"the sandbox's zygote did not stop a program within {_DEATH_S:g} s")
+            self._hear(self._line)
+
     def abandon(self) -> None:
         """Kill it without waiting for its result: the zygote kills whose line is closed."""
         self._settle()
@@ -265,9 +282,12 @@ class Run:
     def _hear(self, line: socket.socket) -> None:
         """Read one message of the zygote about this run."""
         message = _receive(line)
+        if message:
+            self._berth.zygote.heard = time.monotonic()
         kind, body = message[:1], message[1:]
         if kind == b"X":
             self._report = Report.parse(body)
+            self._refusals = self._berth.refusals(failed=self._report.code != 0)
             self._settle()
         elif kind == b"U":
             self._cpu_seen_s = _USAGE.unpack(body)[0]
@@ -275,13 +295,15 @@ class Run:
             self._next_cpu_check = time.monotonic() + max(_CPU_CHECK_S, left_s / _N_CPUS)
             if left_s <= 0:
                 self._end("timeout_cpu")
+        elif kind in (b"F", b"T"):
+            self._n_acknowledged += 1
         else:
             self._settle()
             if kind == b"E":
                 raise SandboxError(f"a run could not be set up: {body.decode('utf-8', 'replace')}")
-            words = self._zygote.last_words()
+            words = self._berth.zygote.last_words()
             raise SandboxError(
-                f"the sandbox's zygote (pid {self._zygote.pid}) died under a program, whose result is lost; "
+                f"the sandbox's zygote (pid {self._berth.zygote.pid}) died under a program, whose result is lost; "
                 f"the pool starts another for the next one{'. It said: ' + words if words else ''}"
             )
 
@@ -292,7 +314,7 @@ class Run:
         deadline = time.monotonic() + _DEATH_S
         while self._report is None and self._line is not None:
             if not _readable(self._line, deadline - time.monotonic()):
-                self._zygote.kill()
+                self._berth.zygote.kill()
                 self._settle()
                 raise SandboxError(f"a killed program was not dead after {_DEATH_S:g} s; its zygote was killed too")
             self._hear(self._line)
@@ -322,7 +344,7 @@ class Run:
         cpu_s = max(report.cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
         texts = [bytes(outlet.kept) for outlet in self._outlets]
         return ExecResult(
-            status=report.status(self._reason, cpu_s, self._spec.cpu_s),
+            status=report.status(self._reason, cpu_s, self._spec.cpu_s, self._refusals, is_python=self._is_python),
             exit_code=max(report.code, -1),
             signal=max(-report.code, 0),
             stdout=texts[0],
@@ -334,6 +356,25 @@ class Run:
             peak_memory_mb=report.peak_kib / 1024,
             n_killed=report.n_killed,
         )
+
+
+def _pack(program: Program, env: Mapping[str, str], files: list[int], doors: list[int]) -> tuple[bytes, int]:
+    """Marshal a program for the zygote, and lay the descriptors that belong to it behind the others.
+
+    Returns:
+        The message, and flags.
+    """
+    source, argv = (
+        (program.source.encode("utf-8", "surrogatepass"), None)
+        if isinstance(program, PythonCode)
+        else (None, list(program))
+    )
+    flags = 0
+    if source is not None and len(source) > _INLINE_BYTES:
+        files.append(file_of(source))
+        flags, source = _FLAG_FILE, None
+    files += doors
+    return marshal.dumps((source, argv, dict(env), flags != 0, len(doors))), flags
 
 
 def _readable(line: socket.socket, timeout_s: float) -> bool:

@@ -11,8 +11,11 @@ import platform
 import select
 import signal
 import socket
+import struct
 import sys
 import threading
+import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -21,13 +24,14 @@ from workgym.envs.sandbox.seccomp import ARCHITECTURES, narrow_filter, wide_filt
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
 
-__all__ = ["MAX_RUNS", "Zygote"]
+__all__ = ["MAX_RUNS", "PING", "Zygote"]
 
 MAX_RUNS = 200  # at once in one zygote, below the number of its user ids
+PING = struct.pack("<Bq", 16, 0)  # as local/zygote.py has it
 _START_S = 60.0
 _END_S = 10.0
 _PACKAGE = "workgym.envs.sandbox.local"
-_MODULES = ("kernel", "namespaces", "child", "zygote")
+_MODULES = ("kernel", "namespaces", "processes", "store", "child", "zygote")
 _FLAGS = ("-P", "-s", "-S", "-B", "-X", "utf8")
 _FIRST_DESCRIPTOR = 10  # above all that the zygote expects at fixed numbers
 _ENVIRON = {
@@ -75,24 +79,34 @@ class Zygote:
 
     Args:
         spec: what its children may use.
+        shown: (path inside, folder of the host), to be read by all of them.
+        has_memory_cgroup: a cgroup limits their memory, so that no limit of address space need do it.
+
+    Attributes:
+        pid: of the process that we started; the zygote itself is below it, in a PID namespace of its own.
+        links: names of the links in each fresh workspace.
+        heard: when it last said something, by `time.monotonic()`.
 
     Raises:
         IsolationUnavailable: the kernel refused a namespace, a mount or a filter.
         SandboxError: it did not start.
     """
 
-    def __init__(self, spec: SandboxSpec) -> None:
+    links: frozenset[str]
+
+    def __init__(self, spec: SandboxSpec, *, shown: Sequence[tuple[str, str]] = (), has_memory_cgroup: bool) -> None:
         if not sys.platform.startswith("linux") or platform.machine() not in ARCHITECTURES:
             raise IsolationUnavailable(
                 f"sandbox backend 'local' needs Linux on {' or '.join(ARCHITECTURES)}; "
                 f"this is {sys.platform} on {platform.machine()}"
             )
+        self.heard = time.monotonic()
         self._lock = threading.Lock()
         self._end_lock = threading.Lock()
         self._ended = False
         self._last_words = ""
         try:
-            self._spawn(_config(spec))
+            self._spawn(_config(spec, shown, has_memory_cgroup))
         except OSError as error:
             raise SandboxError(
                 f"cannot start the sandbox's zygote: {error}; free some processes or descriptors"
@@ -157,6 +171,7 @@ class Zygote:
                 f"the sandbox's zygote (pid {self.pid}) did not start: {self.last_words() or 'it said nothing'}"
             )
         if answer.get("ready"):
+            self.links = frozenset(answer["links"])
             return
         if answer["step"] == "start":
             raise SandboxError(f"the sandbox's zygote could not start:\n{answer['message']}")
@@ -195,6 +210,26 @@ class Zygote:
                     return False
                 raise SandboxError(f"cannot hand a program to the sandbox's zygote: {error}") from error
         return True
+
+    def was_heard(self, within_s: float) -> bool:
+        """Whether it said something in the last seconds."""
+        return time.monotonic() - self.heard < within_s
+
+    def answers(self, timeout_s: float) -> bool:
+        """Ask it to repeat a few bytes, and say whether it did."""
+        nonce = os.urandom(8)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            ours.settimeout(timeout_s)
+            try:
+                if not self.hand_over(PING + nonce, [theirs.fileno()]):
+                    return False
+                theirs.close()
+                answered = ours.recv(len(nonce)) == nonce
+            except (OSError, SandboxError):
+                return False
+        self.heard = time.monotonic()
+        return answered
 
     def kill(self) -> None:
         """End it at once; the kernel ends all its runs with it. Idempotent."""
@@ -244,7 +279,7 @@ def _duplicate_high(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
 
 
-def _config(spec: SandboxSpec) -> dict[str, object]:
+def _config(spec: SandboxSpec, shown: Sequence[tuple[str, str]], has_memory_cgroup: bool) -> dict[str, object]:
     """All that a zygote needs to know, as JSON."""
     machinery = [
         (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8"))
@@ -258,6 +293,8 @@ def _config(spec: SandboxSpec) -> dict[str, object]:
     return {
         **asdict(spec),
         "env": dict(spec.env),
+        "shown": list(shown),
+        "has_memory_cgroup": has_memory_cgroup,
         "machinery": machinery,
         "site": site,
         "visible": [sys.base_prefix, sys.base_exec_prefix, *site],

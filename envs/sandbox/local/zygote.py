@@ -3,9 +3,14 @@
 Nothing of any task ever enters it: a child can read all that its zygote holds. It is single-threaded, pid 1 of a PID
 namespace of its own (when it dies the kernel kills every run), and ends when its supervisor does.
 
-The control socket brings one datagram a run: a byte of flags, the marshalled program, and descriptors: the run's line,
-stdout, stderr [, stdin][, channel][, a file with the source]. On its line the run is spoken about: to us b"K" (kill)
-and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
+The control socket brings one datagram a workspace and one a run, each with a line on which it is spoken about:
+
+- A workspace: FLAG_PLACE, marshalled (its number, the number of another of its family or 0, frozen levels below), the line.
+  To us come b"S" (remember it) and b"R" + levels (go back); we answer with b"D" + PLACE and a descriptor of its folder, or
+  b"E" + text. It is dropped when its line is closed.
+- A run: its flags, the number of its workspace, the marshalled program, and descriptors: the line, stdout, stderr [, stdin]
+  [, channel][, a file with the source][, cgroups to enter]. To us come b"K" (kill), b"F" (freeze), b"T" (thaw) and b"U"
+  (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import marshal
 import os
 import select
 import signal
@@ -24,25 +30,40 @@ import traceback
 from types import ModuleType
 from typing import Any, NoReturn
 
-from workgym.envs.sandbox.local import child, kernel, namespaces
+from workgym.envs.sandbox.local import child, kernel, namespaces, processes
+from workgym.envs.sandbox.local.store import Place, Store
 
-__all__ = ["FLAG_CHANNEL", "FLAG_FILE", "FLAG_STDIN", "REPORT", "USAGE", "main"]
+__all__ = [
+    "FLAG_CHANNEL",
+    "FLAG_FILE",
+    "FLAG_PING",
+    "FLAG_PLACE",
+    "FLAG_STDIN",
+    "HEAD",
+    "PLACE",
+    "REPORT",
+    "USAGE",
+    "main",
+]
 
 CONTROL, SETTINGS, SUPERVISOR = 3, 4, 5
-FLAG_STDIN, FLAG_CHANNEL, FLAG_FILE = 1, 2, 4
+FLAG_STDIN, FLAG_CHANNEL, FLAG_FILE, FLAG_PLACE, FLAG_PING = 1, 2, 4, 8, 16
+HEAD = struct.Struct("<Bq")  # flags, number of the workspace
+PLACE = struct.Struct("<qq")  # the level that is written to, the user id of its programs or -1
 REPORT = struct.Struct("<iiddq")  # wait status, processes killed, CPU seconds, wall seconds, peak memory in KiB
 USAGE = struct.Struct("<d")  # CPU seconds so far
 _LARGEST_MESSAGE = 1 << 17
-_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_MOST_FILES = 12
+_O_PATH = 0o10000000
 
 
 class _Run:
     """A child, from its birth until its report."""
 
-    __slots__ = ("began", "line", "n_killed", "pid", "pidfd", "user")
+    __slots__ = ("began", "line", "n_killed", "pid", "pidfd", "place")
 
-    def __init__(self, pid: int, pidfd: int, line: int, user: int | None) -> None:
-        self.pid, self.pidfd, self.line, self.user = pid, pidfd, line, user
+    def __init__(self, pid: int, pidfd: int, line: int, place: Place) -> None:
+        self.pid, self.pidfd, self.line, self.place = pid, pidfd, line, place
         self.n_killed = 0
         self.began = time.monotonic()
 
@@ -73,7 +94,7 @@ def main(config: dict[str, Any]) -> NoReturn:
             control.close()
             kernel.close_from(CONTROL)
             os._exit(min(255, abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))))
-        limits = _warm_up(config, admin)
+        limits, links = _warm_up(config, admin)
         kernel.set_death_signal(signal.SIGKILL)  # a change of user or group would clear it
     except namespaces.Denied as denied:
         _say(control, {"step": denied.step, "errno": denied.errno, "message": str(denied)})
@@ -81,16 +102,17 @@ def main(config: dict[str, Any]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
         _say(control, {"step": "start", "errno": 0, "message": traceback.format_exc()})
         os._exit(4)
-    _say(control, {"ready": True, "admin": admin})
-    _Zygote(control, limits, users).serve()
+    store = Store(config["disk_mb"] << 20, config["n_inodes"], links, users)
+    _say(control, {"ready": True, "admin": admin, "links": list(links)})
+    _Zygote(control, limits, store, admin).serve()
 
 
 def _say(control: socket.socket, answer: dict[str, Any]) -> None:
     control.send(json.dumps(answer)[:60_000].encode())
 
 
-def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
-    links = namespaces.build_root(config["visible"], config["hidden"])
+def _warm_up(config: dict[str, Any], admin: bool) -> tuple[child.Limits, dict[str, str]]:
+    links = namespaces.build_root(config["visible"], config["hidden"], config["shown"])
     if admin:
         kernel.capability_bounding_clear()
         namespaces.leave_groups()
@@ -104,10 +126,10 @@ def _warm_up(config: dict[str, Any], admin: bool) -> child.Limits:
     os.environ.update(config["env"])
     with open("/proc/self/statm") as file:
         baseline = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    limits = child.Limits(config, baseline, links)
+    limits = child.Limits(config, baseline)
     limits.hand_down()
     child.settle()
-    return limits
+    return limits, links
 
 
 def _load_with_parents(name: str, source: str) -> None:
@@ -121,20 +143,21 @@ def _load_with_parents(name: str, source: str) -> None:
 
 
 class _Zygote:
-    """The loop that starts runs and reports their ends."""
+    """The loop that makes workspaces, starts runs and reports their ends."""
 
-    def __init__(self, control: socket.socket, limits: child.Limits, users: list[int]) -> None:
-        self._control, self._limits, self._users = control, limits, users
+    def __init__(self, control: socket.socket, limits: child.Limits, store: Store, admin: bool) -> None:
+        self._control, self._limits, self._store = control, limits, store
         self._namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
-        if not users:
+        if not admin:
             self._namespaces |= kernel.CLONE_NEWUSER
         if limits.loopback:
             self._namespaces |= kernel.CLONE_NEWNET
-        self._admin = bool(users)
         self._buffer = bytearray(_LARGEST_MESSAGE)
+        self._places: dict[int, Place] = {}  # by number
+        self._place_lines: dict[int, int] = {}  # line -> number
         self._ends: dict[int, _Run] = {}  # by pidfd
         self._lines: dict[int, _Run] = {}  # by line
-        self._watched: set[int] = set()  # descriptors of runs that the epoll knows
+        self._watched: set[int] = set()  # descriptors of lines and runs that the epoll knows
         self._epoll = select.epoll()
 
     def serve(self) -> NoReturn:
@@ -147,45 +170,106 @@ class _Zygote:
                     self._report(self._ends[descriptor])
                 elif descriptor in self._lines:
                     self._obey(self._lines[descriptor])
+                elif descriptor in self._place_lines:
+                    self._rearrange(descriptor)
                 elif descriptor == CONTROL:
-                    self._start()
+                    self._receive()
                 elif descriptor == SUPERVISOR:
                     os._exit(0)
 
-    def _start(self) -> None:
+    def _receive(self) -> None:
         size, ancillary, _, _ = self._control.recvmsg_into(
-            [self._buffer], socket.CMSG_SPACE(6 * 4), socket.MSG_CMSG_CLOEXEC
+            [self._buffer], socket.CMSG_SPACE(_MOST_FILES * 4), socket.MSG_CMSG_CLOEXEC
         )
         if size == 0:
             os._exit(0)
         files = [number for _, _, data in ancillary for number in memoryview(data).cast("i")]
-        line, stdout, stderr, *rest = files
-        flags = self._buffer[0]
-        user = self._users.pop() if self._admin else None
+        flags, number = HEAD.unpack_from(self._buffer)
+        if flags & FLAG_PING:
+            _say_back(files[0], bytes(self._buffer[HEAD.size : size]))
+        elif flags & FLAG_PLACE:
+            self._make_place(number, bytes(self._buffer[HEAD.size : size]), files[0])
+        else:
+            self._start(flags, number, size, files)
+
+    # Workspaces
+
+    def _make_place(self, number: int, message: bytes, line: int) -> None:
+        relative, below = marshal.loads(message)
         try:
+            family = self._places[relative].family if relative else None
+            place = self._places[number] = self._store.open(family, below)
+        except (OSError, IndexError, KeyError) as error:
+            _complain(line, error)
+            os.close(line)
+            return
+        self._place_lines[line] = number
+        self._watch(line)
+        self._show(place, line)
+
+    def _rearrange(self, line: int) -> None:
+        number = self._place_lines[line]
+        place = self._places[number]
+        try:
+            command = os.read(line, _LARGEST_MESSAGE)
+        except BlockingIOError:  # an event of a descriptor that had this number before
+            return
+        except OSError:
+            command = b""
+        if not command:
+            del self._place_lines[line], self._places[number]
+            self._stop_watching(line)
+            os.close(line)
+            self._store.drop(place)
+            return
+        try:
+            if command[:1] == b"S":
+                self._store.freeze(place)
+            else:
+                self._store.restore(place, marshal.loads(command[1:]))
+        except OSError as error:
+            _complain(line, error)
+        else:
+            self._show(place, line)
+
+    def _show(self, place: Place, line: int) -> None:
+        """Answer with a descriptor of the workspace's folder, for our supervisor alone."""
+        user = -1 if place.family.user is None else place.family.user
+        folder = os.open(place.folder, _O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with socket.socket(fileno=os.dup(line)) as answer, contextlib.suppress(OSError):
+                socket.send_fds(answer, [b"D" + PLACE.pack(place.top, user)], [folder])
+        finally:
+            os.close(folder)
+
+    # Runs
+
+    def _start(self, flags: int, number: int, size: int, files: list[int]) -> None:
+        line, stdout, stderr, *rest = files
+        try:
+            place = self._places[number]
             if flags & FLAG_STDIN:
                 stdin = rest.pop(0)
             else:  # one of its own: an open file has flags that the next program to hold it would find
                 stdin = os.open("/dev/null", os.O_RDONLY)
                 files.append(stdin)
             pid, pidfd = kernel.clone(self._namespaces)
-        except OSError as error:
-            os.write(line, f"E{type(error).__name__}: {error}".encode())
+        except (OSError, KeyError) as error:
+            _complain(line, error)
             for descriptor in files:
                 os.close(descriptor)
-            if user is not None:
-                self._users.append(user)
             return
         if pid == 0:
-            child.become(self._limits, user, memoryview(self._buffer)[1:size], [stdin, stdout, stderr, *rest], line)
+            message = memoryview(self._buffer)[HEAD.size : size]
+            child.become(self._limits, place, message, [stdin, stdout, stderr, *rest], line)
         self._buffer[:size] = bytes(size)  # a child sees our memory: it must not find its predecessor's program there
         for descriptor in files[1:]:
             os.close(descriptor)
-        run = _Run(pid, pidfd, line, user)
+        place.family.n_runs += 1
+        run = _Run(pid, pidfd, line, place)
         self._ends[pidfd] = self._lines[line] = run
         for descriptor in (pidfd, line):
-            self._watched.add(descriptor)
-            self._epoll.register(descriptor, select.EPOLLIN)
+            self._watch(descriptor)
 
     def _obey(self, run: _Run) -> None:
         try:
@@ -195,11 +279,15 @@ class _Zygote:
         except OSError:
             command = b""
         if command == b"U":
-            self._send(run, b"U" + USAGE.pack(self._cpu_seconds(run)))
+            self._send(run, b"U" + USAGE.pack(processes.cpu_seconds(run.pid)))
+            return
+        if command in (b"F", b"T"):
+            processes.stop_all(run.pid) if command == b"F" else processes.signal_all(run.pid, signal.SIGCONT)
+            self._send(run, command)
             return
         if not command:  # whoever waited for it is gone
             self._stop_watching(run.line)
-        run.n_killed = max(run.n_killed, len(_descendants(run.pid)))
+        run.n_killed = max(run.n_killed, len(processes.descendants(run.pid)))
         signal.pidfd_send_signal(run.pidfd, signal.SIGKILL)
 
     def _report(self, run: _Run) -> None:
@@ -214,8 +302,12 @@ class _Zygote:
         for descriptor in (run.pidfd, run.line):
             self._stop_watching(descriptor)
             os.close(descriptor)
-        if run.user is not None:
-            self._users.append(run.user)
+        run.place.family.n_runs -= 1
+        self._store.bury(run.place.family)
+
+    def _watch(self, descriptor: int) -> None:
+        self._watched.add(descriptor)
+        self._epoll.register(descriptor, select.EPOLLIN)
 
     def _stop_watching(self, descriptor: int) -> None:
         """To close it is not enough: a child that was just born still holds a copy, and its events would go on."""
@@ -227,38 +319,13 @@ class _Zygote:
         with contextlib.suppress(OSError):  # nobody waits for it anymore
             os.write(run.line, message)
 
-    def _cpu_seconds(self, run: _Run) -> float:
-        """CPU of the first process, to the nanosecond, and of its descendants, dead ones too, to the tick."""
-        try:
-            total = time.clock_gettime((~run.pid << 3) | 2)
-        except OSError:
-            return 0.0
-        first, *others = _descendants(run.pid)
-        total += _ticks(first, own=False) * _TICK_S
-        for pid in others:
-            total += _ticks(pid) * _TICK_S
-        return total
+
+def _say_back(line: int, nonce: bytes) -> None:
+    with contextlib.suppress(OSError):  # nobody waits for it anymore
+        os.write(line, nonce)
+    os.close(line)
 
 
-def _descendants(pid: int) -> list[int]:
-    """A process and all below it: in a PID namespace nobody leaves that tree."""
-    found = [pid]
-    for parent in found:
-        try:
-            threads = os.listdir(f"/proc/{parent}/task")
-            for thread in threads:
-                with open(f"/proc/{parent}/task/{thread}/children") as file:
-                    found += map(int, file.read().split())
-        except OSError:
-            continue  # it ended while we looked
-    return found
-
-
-def _ticks(pid: int, *, own: bool = True) -> int:
-    """CPU of a process and of the children it waited for, or of those alone."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return sum(map(int, fields[11 if own else 13 : 15]))
+def _complain(line: int, error: Exception) -> None:
+    with contextlib.suppress(OSError):  # nobody waits for it anymore
+        os.write(line, f"E{type(error).__name__}: {error}".encode())
