@@ -42,6 +42,7 @@ class Free:
         victim_lives: whether the bystander did.
         cpu_s, wall_s: seconds.
         stdout, stderr: all of it.
+        files: what it left where it ran.
     """
 
     code: int
@@ -52,11 +53,16 @@ class Free:
     wall_s: float
     stdout: bytes
     stderr: bytes
+    files: tuple[str, ...]
 
     @property
     def free(self) -> set[str]:
         """The walls that it met and walked through."""
         return words(self.stdout, "free")
+
+    def assert_free(self, *walls: str) -> None:
+        """It walked through these and no others; a plain user, through some of them."""
+        assert self.free == set(walls) if os.geteuid() == 0 else self.free & set(walls), self
 
 
 def words(stdout: bytes, kind: str) -> set[str]:
@@ -84,8 +90,9 @@ def run_free(source: str, *, bound: int, env: Mapping[str, str], stdin: bytes = 
         finally:
             os.close(writer)
         said = report.read()
+        files = tuple(sorted(os.listdir(folder)))
     assert said, done.stderr.decode()
-    return Free(**json.loads(said), stdout=done.stdout, stderr=done.stderr)
+    return Free(**json.loads(said), stdout=done.stdout, stderr=done.stderr, files=files)
 
 
 def _main(writer: int, timeout_s: float, source: str) -> None:
