@@ -18,12 +18,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from arena import Free, run_free
 from host import Host
 from plain_user import PYTHON, PlainUser
-from ring import SPEC, Ring, program
+from ring import NAMES, SPEC, Ring, program
 
 from workgym.envs.sandbox.pool import BACKENDS, open_pool
 from workgym.envs.sandbox.spec import SandboxSpec
-
-NAMES = ("local-root", "local-unprivileged", "bwrap", "docker")
 
 PoolOf = Callable[[str, SandboxSpec], Any]
 

@@ -76,7 +76,9 @@ def test_25_secrets(ring: Ring, control: Control, host: Host) -> None:
 
 def test_29_namespaces_and_mounts(ring: Ring, control: Control) -> None:
     free = control(29).free
-    assert {"mount", "chroot", "a mount namespace, by unshare", "a user namespace, by clone"} <= free
+    assert "a user namespace, by clone" in free
+    if os.geteuid() == 0:
+        assert {"mount", "chroot", "a mount namespace, by unshare", "setns", "pivot_root", "sethostname"} <= free
 
     name, mounts = socket.gethostname(), Path("/proc/self/mountinfo").read_text()
     outcome = ring.attack(29)
