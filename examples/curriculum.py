@@ -17,6 +17,7 @@ import copy
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,13 @@ from workgym.agents.policies.scripted import ScriptedPolicy
 from workgym.agents.rack import EnvRack
 from workgym.agents.renderer import CharRenderer, demonstration
 from workgym.agents.tokenizer import CharTokenizer
+from workgym.course import falling_rate, rl_plan, sft_plan
 from workgym.envs.coding.policies import erring_oracle
-from workgym.quickstart_settings import QuickstartConfig, evaluation_tasks, model_shape, task_source
+from workgym.quickstart_settings import QuickstartConfig, model_shape, task_source
 from workgym.training.config import make_config
 from workgym.training.curriculum import SCHEDULERS, arms_of, make_scheduler
-from workgym.training.stages.rlvr import RlvrPlan, rlvr
-from workgym.training.stages.sft import SftPlan, sft
+from workgym.training.stages.rlvr import rlvr
+from workgym.training.stages.sft import sft
 from workgym.training.trainer import Trainer, TrainerConfig
 
 SETTINGS = ["levels=[1, 2, 3]", "sft_steps=200", "rl_steps=1000", "rl_tokens=150_000", "n_threads=1"]
@@ -61,27 +63,15 @@ def imitate(config: QuickstartConfig, rack: EnvRack) -> Llama:
     episodes = play(player, rack, seats_for(tasks, seed=config.seed), on_end=lambda _: None)
     rows = [demonstration(RENDERER, episode.messages) for episode in episodes if episode.valid]
     model = Llama(model_shape(config, CharTokenizer()), seed=config.seed)
-    how = TrainerConfig(
-        lr=config.sft_lr, schedule="cosine", warmup_steps=20, total_steps=config.sft_steps, lr_floor=0.05
-    )
-    plan = SftPlan(config.sft_steps, config.sft_rows, config.seed)
-    sft(Trainer(model, how), rows, plan, after_step=lambda step, metrics: None)
+    how = falling_rate(config, warmup_steps=20)
+    sft(Trainer(model, how), rows, sft_plan(config), after_step=lambda step, metrics: None)
     return model
 
 
 def practice(model: Llama, curriculum: str, config: QuickstartConfig, rack: EnvRack) -> list[dict[str, float]]:
     """Train the model in place; the metrics of every step."""
     scheduler = make_scheduler(curriculum, arms_of("coding", task_source(), config.all_levels))
-    plan = RlvrPlan(
-        n_steps=config.rl_steps,
-        n_tasks=config.rl_tasks,
-        group_size=config.rl_group,
-        seed=config.seed,
-        clip_low=config.clip_low,
-        clip_high=config.clip_high,
-        max_turn_tokens=TURN_TOKENS,
-        max_tokens=config.rl_tokens,
-    )
+    plan = replace(rl_plan(config, TURN_TOKENS), max_tokens=config.rl_tokens)
     lines: list[dict[str, float]] = []
     rlvr(
         Trainer(model, TrainerConfig(lr=config.rl_lr)),
@@ -97,7 +87,7 @@ def practice(model: Llama, curriculum: str, config: QuickstartConfig, rack: EnvR
 
 def measure(model: Llama, config: QuickstartConfig, rack: EnvRack) -> dict[str, list[int]]:
     """Solved and valid held-out tasks of each level."""
-    tasks = evaluation_tasks(config, "test")
+    tasks = config.exam.held_out
     episodes = evaluate(policy_of(model, config), rack, tasks, seed=config.seed, max_turn_tokens=TURN_TOKENS)
     groups = outcomes_by_group(episodes)
     return {str(level): [outcome.n_success, outcome.n_valid] for (_, _, level), outcome in groups.items()}

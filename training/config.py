@@ -1,4 +1,4 @@
-"""Configuration of a recipe: one frozen dataclass, overridden by a TOML file and by `key=value`."""
+"""Configuration of a recipe: one frozen dataclass, overridden by a TOML file and by `key=value`, and checked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from workgym.tasks.naming import unknown_name
+from workgym.tasks.task import LEVELS
 
-__all__ = ["config_text", "make_config", "read_config"]
+__all__ = ["check_levels", "check_ranges", "config_text", "make_config", "read_config"]
 
 Config = TypeVar("Config")
+
+_MOST: Final = 1_000_000
+_RANGES: Final[Mapping[str, tuple[int, int]]] = {"seed": (0, 2**32 - 1), "n_threads": (1, 256)}
+"""Of fields that every recipe has."""
 
 
 def make_config(
@@ -60,6 +65,39 @@ def read_config(kind: type[Config], path: Path) -> Config:
     if not isinstance(values, dict):
         raise ValueError(f"the configuration {path} is no object")
     return _build(kind, values)
+
+
+def check_ranges(config: object, **ranges: tuple[int, int]) -> None:
+    """Check the numbers of a configuration.
+
+    Args:
+        config: a frozen dataclass. Its whole numbers lie between 1 and a million, `seed` and `n_threads` in ranges of
+            their own, its other numbers in [0, 1].
+        ranges: least and most of whole numbers with another range, by name.
+
+    Raises:
+        ValueError: one does not.
+    """
+    for field in fields(config):  # type: ignore[arg-type]
+        value = getattr(config, field.name)
+        least, most = {**_RANGES, **ranges}.get(field.name, (1, _MOST))
+        if type(field.default) is int and not least <= value <= most:
+            raise ValueError(f"setting {field.name} must be from {least} to {most}, not {value}")
+        if type(field.default) is float and not 0 <= value <= 1:
+            raise ValueError(f"setting {field.name} must be in [0, 1], not {value}")
+
+
+def check_levels(levels: Sequence[int]) -> None:
+    """Check the levels that are learned.
+
+    Raises:
+        ValueError: there is none, one does not exist, or one is named twice.
+    """
+    for level in levels:
+        if level not in LEVELS:
+            raise ValueError(unknown_name("level", level, map(str, LEVELS)))
+    if not levels or len(set(levels)) < len(levels):
+        raise ValueError(f"setting levels needs at least one level, and none twice: {list(levels)}")
 
 
 def _read_toml(file: Path) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Scripted players: an oracle, one that errs, one right half of the time, one that does nothing, one that guesses.
 
-A player is a function `(observation, info, env) -> action`. It keeps no state: where it needs chance, it draws from a
-generator made of the task's id and the turn, so that an episode can be played again to the letter.
+A player is a function `(observation, info, env) -> action`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
+from workgym.envs.playing import chance, erring, say
 from workgym.tasks.calculator.arithmetic import Operation, work_out
 
 __all__ = ["PLAYERS", "erring_oracle", "half_right", "noop", "oracle", "random_guess"]
@@ -26,18 +26,18 @@ def oracle(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
 
 def noop(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     """Submit 0, which is the value of no sum."""
-    return _say(env, "submit", "0")
+    return say(env, "submit", "0")
 
 
 def random_guess(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     """Submit a number of up to three digits, the same for the same task, without looking at it."""
-    return _say(env, "submit", str(_generator(env, 0, b"guess").integers(1000)))
+    return say(env, "submit", str(chance(env, 0, b"guess").integers(1000)))
 
 
 def half_right(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     """Play as the oracle does, but get the answer of every second task wrong, as chance has it."""
     action = _next_action(observation, int(info["turn"]), env)
-    rng = _generator(env, 0, b"half")
+    rng = chance(env, 0, b"half")
     return _misspell(action, rng) if rng.random() < 0.5 and "submit" in _tool(action, env) else action
 
 
@@ -53,29 +53,20 @@ def erring_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
     Raises:
         ValueError: the rate is outside [0, 1].
     """
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate must be in [0, 1], not {rate}")
-
-    def play(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
-        turn = int(info["turn"])
-        action = _next_action(observation, turn, env)
-        rng = _generator(env, seed, bytes([turn]))
-        return _misspell(action, rng) if rng.random() < rate else action
-
-    return play
+    return erring(oracle, _misspell, rate, seed)
 
 
 def _next_action(observation: str, turn: int, env: WorkEnv) -> str:
     """The next operation, or the answer. Where it builds on the last one, the number that was shown is taken."""
     plan = work_out(env.task.public["sum"])
     if not turn:
-        return _say(env, "calculate", plan[0].text)
+        return say(env, "calculate", plan[0].text)
     wanted, shown = plan[min(turn, len(plan)) - 1].value, _last_number(observation)
     if turn >= len(plan):
-        return _say(env, "submit", str(shown))
+        return say(env, "submit", str(shown))
     step = plan[turn]
     left, right = (shown if number == wanted else number for number in (step.left, step.right))
-    return _say(env, "calculate", Operation(left, step.sign, right).text)
+    return say(env, "calculate", Operation(left, step.sign, right).text)
 
 
 def _last_number(observation: str) -> int:
@@ -93,16 +84,6 @@ def _misspell(action: str, rng: np.random.Generator) -> str:
 def _tool(action: str, env: WorkEnv) -> str:
     name: str = env.table.find(action.partition(" ")[0]).name
     return name
-
-
-def _say(env: WorkEnv, tool: str, argument: str) -> str:
-    """The text form of a call, by the tool's short name where the environment is brief."""
-    known = env.table.find(tool)
-    return f"{known.name if env.task.prompt else known.short} {argument}"
-
-
-def _generator(env: WorkEnv, seed: int, salt: bytes) -> np.random.Generator:
-    return np.random.default_rng([seed, *env.task.id.encode(), *salt])
 
 
 PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from workgym.envs.domain import Observation
+from workgym.envs.stateless import StatelessSession
 from workgym.envs.tool import End, Tool, ToolTable
-from workgym.envs.verify import Attempt
 from workgym.tasks.calculator.arithmetic import MOST_DIGITS, read_operation
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
@@ -22,7 +21,7 @@ def _one_text(name: str, description: str) -> dict[str, Any]:
     return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
 
 
-class CalculatorSession:
+class CalculatorSession(StatelessSession):
     """Holds nothing but the task: each operation is carried out where it is asked for.
 
     Args:
@@ -31,7 +30,7 @@ class CalculatorSession:
     """
 
     def __init__(self, task: Task, *, brief: bool = False) -> None:
-        self._task: Final = task
+        super().__init__(task)
         self._brief: Final = brief
         self.tools: Final = ToolTable(
             (
@@ -54,31 +53,7 @@ class CalculatorSession:
 
     def observe(self) -> Observation:
         """The instructions, where there are any, and the sum."""
-        return Observation("\n".join(line for line in (self._task.prompt, self._task.public["sum"]) if line))
-
-    def attempt(self, submission: str | None) -> Attempt:
-        """What will be judged: the text that was submitted, or nothing."""
-        return Attempt(self._task.id, submission)
-
-    def snapshot(self) -> object:
-        """There is no state beside the task."""
-        return self._task.id
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a snapshot of the same task.
-
-        Raises:
-            ValueError: it is of another task.
-        """
-        if snapshot != self._task.id:
-            raise ValueError(f"the snapshot is of task {snapshot!r}, this session of {self._task.id!r}")
-
-    def fork(self, n: int) -> Sequence[CalculatorSession]:
-        """Make n independent sessions of the same task."""
-        return [CalculatorSession(self._task, brief=self._brief) for _ in range(n)]
-
-    def close(self) -> None:
-        """Nothing is held."""
+        return Observation("\n".join(line for line in (self.task.prompt, self.task.public["sum"]) if line))
 
     def _calculate(self, operation: str) -> str:
         asked = read_operation(operation)

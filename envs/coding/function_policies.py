@@ -12,6 +12,7 @@ from workgym.envs.coding.function_hacks import FUNCTION_HACKS, FUNCTION_STALLS
 from workgym.envs.coding.trivial import constant, echo, hacked, public_table
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
+from workgym.envs.playing import check_rate
 from workgym.tasks.coding.function.cases import CONSTANTS
 from workgym.tasks.task import Task
 
@@ -54,8 +55,7 @@ def erring_function_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
     Raises:
         ValueError: the rate is outside [0, 1].
     """
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate must be in [0, 1], not {rate}")
+    check_rate(rate)
 
     def play(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
         rng = np.random.default_rng([seed, *env.task.id.rpartition("-")[2].encode()])

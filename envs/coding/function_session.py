@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any, Final
 
 from workgym.envs.coding.asked import asked_of
@@ -15,8 +14,8 @@ from workgym.envs.domain import Observation
 from workgym.envs.fences import fenced_blocks
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import PythonCode
+from workgym.envs.stateless import StatelessSession
 from workgym.envs.tool import End, Tool, ToolTable
-from workgym.envs.verify import Attempt
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
@@ -33,7 +32,7 @@ _CODE: Final = {
 }
 
 
-class FunctionSession:
+class FunctionSession(StatelessSession):
     """Holds the examples; every run is a process of its own, so there is nothing else to hold.
 
     Args:
@@ -42,7 +41,7 @@ class FunctionSession:
     """
 
     def __init__(self, task: Task, pool: SandboxPool) -> None:
-        self._task: Final = task
+        super().__init__(task)
         self._pool: Final = pool
         self._asked: Final = asked_of(task)
         self._examples: Final[list[tuple[list[Any], Any]]] = [
@@ -58,34 +57,10 @@ class FunctionSession:
 
     def observe(self) -> Observation:
         """What to write, and examples of it."""
-        if "prompt" in self._task.public:
-            return Observation(f"Complete this Python function:\n\n{self._task.prompt}")
+        if "prompt" in self.task.public:
+            return Observation(f"Complete this Python function:\n\n{self.task.prompt}")
         shown = [f"{self._asked.show(args)} == {json.dumps(value)}" for args, value in self._examples]
-        return Observation("\n".join([self._task.prompt, *shown]))
-
-    def attempt(self, submission: str | None) -> Attempt:
-        """What will be judged: the code that was submitted, or nothing."""
-        return Attempt(self._task.id, submission)
-
-    def snapshot(self) -> object:
-        """There is no state beside the task."""
-        return self._task.id
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a snapshot of the same task.
-
-        Raises:
-            ValueError: it is of another task.
-        """
-        if snapshot != self._task.id:
-            raise ValueError(f"the snapshot is of task {snapshot!r}, this session of {self._task.id!r}")
-
-    def fork(self, n: int) -> Sequence[FunctionSession]:
-        """Make n independent sessions of the same task."""
-        return [FunctionSession(self._task, self._pool) for _ in range(n)]
-
-    def close(self) -> None:
-        """Nothing outlives a run."""
+        return Observation("\n".join([self.task.prompt, *shown]))
 
     def _run(self, code: str) -> str:
         source = _code_of(code)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from workgym.envs.coding.evaluate import Evaluation, Failure, evaluate_expression, same_value
 from workgym.envs.coding.show import show
 from workgym.envs.domain import Observation
 from workgym.envs.sandbox.protocol import SandboxPool
+from workgym.envs.stateless import StatelessSession
 from workgym.envs.tool import End, Tool, ToolTable
-from workgym.envs.verify import Attempt
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
@@ -27,7 +26,7 @@ _EXPRESSION: Final = {
 }
 
 
-class ExpressionSession:
+class ExpressionSession(StatelessSession):
     """Holds the examples and what was tried; every run is a child of its own, so there is nothing else to hold.
 
     Args:
@@ -37,7 +36,7 @@ class ExpressionSession:
     """
 
     def __init__(self, task: Task, pool: SandboxPool, *, brief: bool = False) -> None:
-        self._task: Final = task
+        super().__init__(task)
         self._pool: Final = pool
         self._brief: Final = brief
         self._examples: Final = [(int(x), value) for x, value in task.public["examples"]]
@@ -58,32 +57,8 @@ class ExpressionSession:
         """The instructions and the examples."""
         if self._brief:
             return Observation(" ".join(f"{x}:{value}" for x, value in self._examples))
-        lines = [self._task.prompt, *(f"x = {x}: {value}" for x, value in self._examples)]
+        lines = [self.task.prompt, *(f"x = {x}: {value}" for x, value in self._examples)]
         return Observation("\n".join(line for line in lines if line))
-
-    def attempt(self, submission: str | None) -> Attempt:
-        """What will be judged: the text that was submitted, or nothing."""
-        return Attempt(self._task.id, submission)
-
-    def snapshot(self) -> object:
-        """There is no state beside the task."""
-        return self._task.id
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a snapshot of the same task.
-
-        Raises:
-            ValueError: it is of another task.
-        """
-        if snapshot != self._task.id:
-            raise ValueError(f"the snapshot is of task {snapshot!r}, this session of {self._task.id!r}")
-
-    def fork(self, n: int) -> Sequence[ExpressionSession]:
-        """Make n independent sessions of the same task."""
-        return [ExpressionSession(self._task, self._pool, brief=self._brief) for _ in range(n)]
-
-    def close(self) -> None:
-        """Nothing outlives a run."""
 
     def _run(self, expression: str) -> str:
         text = _readable(expression)

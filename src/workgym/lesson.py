@@ -1,17 +1,16 @@
-"""A lesson: a model is measured, imitates, practices, and is measured again after each.
+"""A lesson: what a model does in a run: it demonstrates, imitates, practices, is measured.
 
-The recipes differ in model, tasks and numbers; what happens between is the same and stands here. A stage that a run
-folder knows to be over is not done again, and one that was interrupted goes on where its last checkpoint left it.
+A stage that was interrupted goes on where the last checkpoint of its run folder left it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
-import numpy as np
 import torch
 
 from workgym.agents.engines.engine import SamplingParams
@@ -20,7 +19,7 @@ from workgym.agents.evaluate import evaluate, seats_for
 from workgym.agents.models import Llama
 from workgym.agents.outcomes import Outcome, summarize
 from workgym.agents.play import play
-from workgym.agents.policies.model import ModelPolicy
+from workgym.agents.policies.model import ModelPolicy, save_policy
 from workgym.agents.policy import Policy
 from workgym.agents.rack import EnvRack
 from workgym.agents.renderer import Renderer, demonstration
@@ -28,14 +27,13 @@ from workgym.agents.surroundings import Surroundings
 from workgym.agents.trajectory import Row, Trajectory
 from workgym.benchmarks.learning import StageResult
 from workgym.run_folder import RunFolder
-from workgym.tasks.source import TaskSource
 from workgym.tasks.task import Task
 from workgym.training.curriculum import Scheduler
 from workgym.training.stages.rlvr import RlvrPlan, rlvr
 from workgym.training.stages.sft import SftPlan, sft
 from workgym.training.trainer import Trainer, TrainerConfig
 
-__all__ = ["Lesson", "Pupil", "draw_tasks", "make_env", "name_levels"]
+__all__ = ["Lesson", "Pupil", "make_env"]
 
 _GREEDY: Final = SamplingParams(greedy=True)
 
@@ -46,13 +44,15 @@ class Pupil:
 
     Attributes:
         model: float32 weights, changed in place.
-        renderer: frames messages in its tokens.
+        tokenizer: its tokens: a `CharTokenizer`, or a chat model's of transformers.
+        renderer: frames messages in them.
         n_envs: episodes that it plays at once.
         max_len: longest context in tokens; 0 for the model's longest.
         dtype: precision in which it samples.
     """
 
     model: Llama
+    tokenizer: Any
     renderer: Renderer
     n_envs: int
     max_len: int = 0
@@ -63,24 +63,14 @@ class Pupil:
         engine = LocalEngine(self.model, max_rows=self.n_envs, max_len=self.max_len, version=version, dtype=self.dtype)
         return ModelPolicy(engine, self.renderer, params, name)
 
+    def save(self, directory: Path) -> None:
+        """Write its present weights and its tokenizer, as `open_policy` reads them."""
+        save_policy(self.model, self.tokenizer, directory)
+
 
 def make_env(surroundings: Surroundings) -> gym.Env[Any, Any]:
     """An environment as the surroundings describe it."""
     return gym.make(surroundings.env_id, **surroundings.kwargs)
-
-
-def draw_tasks(source: TaskSource, levels: Sequence[int], n: int, seed: int) -> list[Task]:
-    """`n` tasks of the training split, as many of each level but for one."""
-    tasks = []
-    for i, level in enumerate(levels):
-        rng = np.random.default_rng([seed, level])
-        tasks += [source.sample(level, rng, "train") for _ in range(n // len(levels) + (i < n % len(levels)))]
-    return tasks
-
-
-def name_levels(levels: Sequence[int]) -> str:
-    """`level 1`, or `levels 1, 2`."""
-    return f"levels {', '.join(map(str, levels))}" if len(levels) > 1 else f"level {levels[0]}"
 
 
 class Lesson:

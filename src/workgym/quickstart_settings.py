@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from workgym.agents.models import LlamaConfig
 from workgym.agents.tokenizer import CharTokenizer
+from workgym.exam import Exam, draw_exam
 from workgym.tasks.coding.source import CodingTasks
 from workgym.tasks.naming import unknown_name
-from workgym.tasks.source import distinct_tasks
-from workgym.tasks.task import LEVELS, Task
+from workgym.training.config import check_levels, check_ranges
 from workgym.training.curriculum import SCHEDULERS
 
-__all__ = ["EVALUATION_SEED", "QuickstartConfig", "evaluation_tasks", "model_shape", "task_source"]
-
-EVALUATION_SEED: Final = 20_000
-"""Decides which tasks are evaluated: the same in every run."""
+__all__ = ["QuickstartConfig", "model_shape", "task_source"]
 
 _MAX_POSITIONS: Final = 336  # four turns of the longest action and observation
-_MOST: Final = 1_000_000
 _MOST_TOKENS: Final = 1_000_000_000
-_MOST_THREADS: Final = 256
 
 
 @dataclass(frozen=True)
@@ -84,51 +80,32 @@ class QuickstartConfig:
     n_threads: int = 2
 
     def __post_init__(self) -> None:
-        for level in (self.level, *self.levels):
-            if level not in LEVELS:
-                raise ValueError(unknown_name("level", level, map(str, LEVELS)))
-        if len(set(self.levels)) < len(self.levels):
-            raise ValueError(f"setting levels names a level twice: {list(self.levels)}")
+        check_levels((self.level,))
+        check_levels(self.all_levels)
         if self.curriculum not in SCHEDULERS:
             raise ValueError(unknown_name("curriculum", self.curriculum, SCHEDULERS))
-        if not 0 <= self.rl_tokens <= _MOST_TOKENS:
-            raise ValueError(f"setting rl_tokens must be from 0 to {_MOST_TOKENS}, not {self.rl_tokens}")
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"setting seed must be from 0 to {2**32 - 1}, not {self.seed}")
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type == "int" and one.name not in ("seed", "rl_tokens") and not 1 <= value <= _MOST:
-                raise ValueError(f"setting {one.name} must be from 1 to {_MOST}, not {value}")
-            if one.type == "float" and not 0 <= value <= 1:
-                raise ValueError(f"setting {one.name} must be in [0, 1], not {value}")
-        if self.n_threads > _MOST_THREADS:
-            raise ValueError(f"setting n_threads must be at most {_MOST_THREADS}, not {self.n_threads}")
+        check_ranges(self, rl_tokens=(0, _MOST_TOKENS))
         model_shape(self, CharTokenizer())
-        for split in ("test", "train"):
-            evaluation_tasks(self, split)
+        _ = self.exam  # whether there are as many tasks
 
     @property
     def all_levels(self) -> tuple[int, ...]:
         """The levels that are learned."""
         return self.levels or (self.level,)
 
+    @cached_property
+    def exam(self) -> Exam:
+        """What the model is asked: as many tasks of the training split as held-out ones.
+
+        Raises:
+            TaskError: a split holds fewer.
+        """
+        return draw_exam(task_source(), self.all_levels, n_held_out=self.n_eval, n_known=self.n_eval)
+
 
 def task_source() -> CodingTasks:
     """What the quickstart practices: expressions, in as few characters as possible."""
     return CodingTasks("expression", "short")
-
-
-def evaluation_tasks(config: QuickstartConfig, split: str) -> list[Task]:
-    """The tasks that are evaluated, level by level.
-
-    Raises:
-        TaskError: the split holds fewer.
-    """
-    return [
-        task
-        for level in config.all_levels
-        for task in distinct_tasks(task_source(), level, config.n_eval, seed=EVALUATION_SEED, split=split)
-    ]
 
 
 def model_shape(config: QuickstartConfig, tokenizer: CharTokenizer) -> LlamaConfig:

@@ -6,8 +6,7 @@ practices with real execution; held-out tasks are made of operations and combina
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,33 +15,30 @@ import torch
 from workgym.agents.chat import ChatRenderer, open_tokenizer
 from workgym.agents.models import open_model
 from workgym.agents.models.smollm2 import SMOLLM2, smollm2_directory
-from workgym.agents.policies.model import save_policy
-from workgym.agents.policies.scripted import named_policy
-from workgym.agents.rack import EnvRack
-from workgym.agents.surroundings import Surroundings, write_surroundings
-from workgym.benchmarks.curve import draw_curve
+from workgym.agents.policies.scripted import ScriptedPolicy
+from workgym.agents.surroundings import Surroundings
 from workgym.benchmarks.learning import LearningReport
-from workgym.lesson import Lesson, Pupil, draw_tasks, make_env, name_levels
-from workgym.run_folder import RunFolder
-from workgym.smollm2_settings import (
-    EVALUATION_SEED,
-    HUMANEVAL_TOKENS,
-    SmolLM2Config,
-    evaluation_tasks,
-    humaneval_tasks,
-    task_source,
+from workgym.course import (
+    Course,
+    archive_note,
+    falling_rate,
+    name_levels,
+    rl_plan,
+    sft_plan,
+    teach,
+    write_results,
 )
+from workgym.envs.coding.function_policies import direct_oracle
+from workgym.lesson import Pupil
+from workgym.run_folder import RunFolder
+from workgym.smollm2_settings import HUMANEVAL, SmolLM2Config, task_source
 from workgym.training.curriculum import Curriculum, arms_of
-from workgym.training.metrics import read_metrics
-from workgym.training.stages.rlvr import RlvrPlan
-from workgym.training.stages.sft import SftPlan
 from workgym.training.trainer import TrainerConfig
 
 __all__ = ["SmolLM2Config", "run"]
 
 _MAX_LEN: Final = 2048
 _MAX_MICRO_TOKENS: Final = 2048
-_HUMANEVAL: Final = "humaneval-"
 
 
 def run(config: SmolLM2Config, folder: Path) -> None:
@@ -59,75 +55,36 @@ def run(config: SmolLM2Config, folder: Path) -> None:
     torch.set_num_threads(config.n_threads)
     directory = smollm2_directory() if config.model == SMOLLM2 else Path(config.model)
     model, renderer = open_model(directory), ChatRenderer(open_tokenizer(directory))
-    pupil = Pupil(model, renderer, config.n_envs, min(_MAX_LEN, model.config.max_positions), torch.bfloat16)
-    surroundings = Surroundings("Coding-v0", {"family": "function"}, config.max_turn_tokens)
-    with (
-        RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder,
-        EnvRack(partial(make_env, surroundings), config.n_envs) as rack,
-    ):
-        limit = config.max_turn_tokens
-        lesson = Lesson(pupil, run_folder, rack, max_turn_tokens=limit, seed=EVALUATION_SEED + config.seed)
-        _measure(lesson, config, "base")
-        if not run_folder.is_over("sft"):
-            _imitate(lesson, config)
-        _measure(lesson, config, "sft")
-        if not run_folder.is_over("rl"):
-            _practice(lesson, config)
-        _measure(lesson, config, "rl")
-        save_policy(model, renderer.tokenizer, folder / "model")
-        write_surroundings(surroundings, folder / "model")
+    max_len = min(_MAX_LEN, model.config.max_positions)
+    with RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder:
+        pupil = Pupil(model, renderer.tokenizer, renderer, config.n_envs, max_len, torch.bfloat16)
+        teach(_course(config), pupil, run_folder)
         _report(config, run_folder)
 
 
-def _imitate(lesson: Lesson, config: SmolLM2Config) -> None:
-    player = named_policy(lesson.rack.env(0), "direct-oracle")
-    tasks = draw_tasks(task_source(), config.levels, config.n_demonstrations, config.seed)
-    rows = lesson.demonstrations(player, tasks, config.seed)
-    how = TrainerConfig(
-        lr=config.sft_lr,
-        schedule="cosine",
-        warmup_steps=min(4, config.sft_steps - 1),
-        total_steps=config.sft_steps,
-        lr_floor=0.05,
-        max_tokens=_MAX_MICRO_TOKENS,
-        precision="bfloat16",
-    )
-    lesson.imitate(rows, SftPlan(config.sft_steps, config.sft_rows, config.seed), how)
-
-
-def _practice(lesson: Lesson, config: SmolLM2Config) -> None:
+def _course(config: SmolLM2Config) -> Course:
     """The engine samples in bfloat16 and the trainer keeps float32 weights: the ratio in the loss corrects for it."""
-    plan = RlvrPlan(
-        n_steps=config.rl_steps,
-        n_tasks=config.rl_tasks,
-        group_size=config.rl_group,
-        seed=config.seed,
-        clip_low=config.clip_low,
-        clip_high=config.clip_high,
-        max_turn_tokens=config.max_turn_tokens,
-    )
+    source = task_source()
     how = TrainerConfig(lr=config.rl_lr, max_tokens=_MAX_MICRO_TOKENS, share_prompts=True, precision="bfloat16")
-    lesson.practice(Curriculum(arms_of("coding", task_source(), config.levels)), plan, how)
-
-
-def _measure(lesson: Lesson, config: SmolLM2Config, name: str) -> None:
-    """The stage's own tasks, and before the first and after the last stage those of HumanEval."""
-    if not lesson.run.is_over(name):
-        lesson.measure(
-            name,
-            evaluation_tasks(config, "test", config.n_eval),
-            evaluation_tasks(config, "train", config.n_known),
-        )
-    foreign = humaneval_tasks(config)
-    if foreign and name != "sft" and not lesson.run.is_over(_HUMANEVAL + name):
-        lesson.measure(_HUMANEVAL + name, foreign, (), HUMANEVAL_TOKENS)
+    return Course(
+        surroundings=Surroundings("Coding-v0", {"family": "function"}, config.max_turn_tokens),
+        seed=config.seed,
+        exam=config.exam,
+        first="base",
+        source=source,
+        levels=config.levels,
+        n_demonstrations=config.n_demonstrations,
+        player=ScriptedPolicy("direct-oracle", direct_oracle),
+        sft=sft_plan(config),
+        sft_how=replace(falling_rate(config, warmup_steps=4), max_tokens=_MAX_MICRO_TOKENS, precision="bfloat16"),
+        scheduler=Curriculum(arms_of("coding", source, config.levels)),
+        rl=rl_plan(config, config.max_turn_tokens),
+        rl_how=how,
+    )
 
 
 def _report(config: SmolLM2Config, run_folder: RunFolder) -> None:
-    """Write the picture and the report, and say how to look further."""
-    folder, archive = run_folder.folder, run_folder.archive
-    results = [result for result in run_folder.results if not result.name.startswith(_HUMANEVAL)]
-    foreign = [result for result in run_folder.results if result.name.startswith(_HUMANEVAL)]
+    archive = run_folder.archive
     solved = next(archive.query(prefix="eval-rl-greedy", success=True), None)
     before = archive.get(solved.rollout_id.replace("rl", "base", 1)) if solved else None
     missed = next(archive.query(prefix="eval-rl-greedy", success=False), None)
@@ -136,23 +93,16 @@ def _report(config: SmolLM2Config, run_folder: RunFolder) -> None:
         ("The same task at the end", solved),
         ("A held-out task that is not solved", missed),
     ]
-    LearningReport(
+    report = LearningReport(
         title=f"smollm2-coding: Coding-v0, family function, {name_levels(config.levels)}, seed {config.seed}",
-        stages=results,
-        foreign=foreign,
+        stages=[result for result in run_folder.results if not result.name.startswith(HUMANEVAL)],
+        foreign=[result for result in run_folder.results if result.name.startswith(HUMANEVAL)],
         settings=asdict(config),
         episodes=[(words, episode) for words, episode in shown if episode],
         notes=[
             "Held-out functions are made of sequences of operations that no stage has seen. Success: right at every "
             "hidden input, answers sampled at temperature 1; greedy: the likeliest token always.",
-            f"{len(archive)} episodes are archived. CPU seconds include the sandboxes and leave out the measuring.",
+            archive_note(archive),
         ],
-    ).write(folder)
-    metrics = read_metrics(folder / "metrics.jsonl")
-    draw_curve(metrics, results, folder / "curve.png", title="SmolLM2-135M, Coding-v0, function")
-    run_folder.bars.say(
-        f"\n{folder}/report.md and curve.png hold the result. To look further:\n"
-        f"  workgym archive ls {folder}/archive --limit 5\n"
-        f"  workgym eval --agent checkpoint:{folder}/model --level {config.levels[0]} --n 64\n"
-        f"  tensorboard --logdir {folder}/tensorboard"
     )
+    write_results(run_folder, report, picture="SmolLM2-135M, Coding-v0, function", level=config.levels[0])

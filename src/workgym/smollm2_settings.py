@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from workgym.agents.models.smollm2 import SMOLLM2
+from workgym.exam import Exam, draw_exam
 from workgym.tasks.coding.load.humaneval import load_humaneval
 from workgym.tasks.coding.source import CodingTasks
-from workgym.tasks.naming import unknown_name
-from workgym.tasks.source import distinct_tasks
-from workgym.tasks.task import LEVELS, Budget, Task
+from workgym.tasks.task import Budget
+from workgym.training.config import check_levels, check_ranges
 
-__all__ = [
-    "EVALUATION_SEED",
-    "HUMANEVAL_TOKENS",
-    "SmolLM2Config",
-    "evaluation_tasks",
-    "humaneval_tasks",
-    "task_source",
-]
+__all__ = ["HUMANEVAL", "SmolLM2Config", "task_source"]
 
-EVALUATION_SEED: Final = 20_000
-"""Decides which tasks are evaluated: the same in every run."""
+HUMANEVAL: Final = "humaneval"
+"""Begins the names of results on its tasks."""
 
-HUMANEVAL_TOKENS: Final = 256
-"""Of one answer to a task of HumanEval."""
-
-_MOST: Final = 1_000_000
-_ONE_ANSWER: Final = Budget(turns=1, tokens=HUMANEVAL_TOKENS, wall_s=600.0)
+_HUMANEVAL_TOKENS: Final = 256
+_ONE_ANSWER: Final = Budget(turns=1, tokens=_HUMANEVAL_TOKENS, wall_s=600.0)
+"""For a task of HumanEval, as it is usually played."""
 
 
 @dataclass(frozen=True)
@@ -83,47 +75,27 @@ class SmolLM2Config:
     n_threads: int = 2
 
     def __post_init__(self) -> None:
-        for level in self.levels:
-            if level not in LEVELS:
-                raise ValueError(unknown_name("level", level, map(str, LEVELS)))
-        if not self.levels or len(set(self.levels)) < len(self.levels):
-            raise ValueError(f"setting levels needs at least one level, and none twice: {list(self.levels)}")
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"setting seed must be from 0 to {2**32 - 1}, not {self.seed}")
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type == "int" and one.name != "seed" and not 1 <= value <= _MOST:
-                raise ValueError(f"setting {one.name} must be from 1 to {_MOST}, not {value}")
-            if one.type == "float" and not 0 <= value <= 1:
-                raise ValueError(f"setting {one.name} must be in [0, 1], not {value}")
-        evaluation_tasks(self, "test", self.n_eval)
-        evaluation_tasks(self, "train", self.n_known)
-        humaneval_tasks(self)
+        check_levels(self.levels)
+        check_ranges(self)
+        _ = self.exam  # whether there are as many tasks, and the file can be read
+
+    @cached_property
+    def exam(self) -> Exam:
+        """What the model is asked; the tasks of HumanEval among it where their file is named.
+
+        Raises:
+            TaskError: a split holds fewer tasks, or the file cannot be read.
+        """
+        drawn = draw_exam(task_source(), self.levels, n_held_out=self.n_eval, n_known=self.n_known)
+        foreign = load_humaneval(Path(self.humaneval))[: self.n_humaneval] if self.humaneval else []
+        return replace(
+            drawn,
+            foreign=[replace(task, budget=_ONE_ANSWER) for task in foreign],
+            foreign_name=HUMANEVAL,
+            foreign_tokens=_HUMANEVAL_TOKENS,
+        )
 
 
 def task_source() -> CodingTasks:
     """What is practiced: functions, described in words."""
     return CodingTasks("function")
-
-
-def evaluation_tasks(config: SmolLM2Config, split: str, n: int) -> list[Task]:
-    """The tasks that are evaluated, level by level.
-
-    Raises:
-        TaskError: the split holds fewer.
-    """
-    return [
-        task
-        for level in config.levels
-        for task in distinct_tasks(task_source(), level, n, seed=EVALUATION_SEED, split=split)
-    ]
-
-
-def humaneval_tasks(config: SmolLM2Config) -> list[Task]:
-    """The first tasks of HumanEval, for one answer each, as it is usually played; none where no file is named.
-
-    Raises:
-        TaskError: the file cannot be read.
-    """
-    tasks = load_humaneval(Path(config.humaneval))[: config.n_humaneval] if config.humaneval else []
-    return [replace(task, budget=_ONE_ANSWER) for task in tasks]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workgym.training.config import config_text, make_config, read_config
+from workgym.training.config import check_levels, check_ranges, config_text, make_config, read_config
 
 
 @dataclass(frozen=True)
@@ -67,3 +67,29 @@ def test_a_configuration_of_another_recipe_is_refused(tmp_path: Path) -> None:
     path.write_text('{"speed": 1}')
     with pytest.raises(ValueError, match="unknown setting 'speed'"):
         read_config(Small, path)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (Small(seed=2**32), "setting seed must be from 0 to 4294967295, not 4294967296"),
+        (Small(rate=float("nan")), r"setting rate must be in \[0, 1\], not nan"),
+        (Small(rate=2), r"setting rate must be in \[0, 1\], not 2"),
+    ],
+)
+def test_a_number_outside_its_range_is_refused_by_name(config: Small, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        check_ranges(config)
+
+
+def test_a_configuration_may_set_a_range_of_its_own() -> None:
+    check_ranges(Small(seed=5), seed=(5, 5))
+    with pytest.raises(ValueError, match="setting seed must be from 5 to 5, not 6"):
+        check_ranges(Small(seed=6), seed=(5, 5))
+
+
+def test_levels_exist_and_are_named_once() -> None:
+    check_levels((2, 1))
+    for levels, words in (((), "at least one level"), ((1, 1), "none twice"), ((9,), "unknown level 9")):
+        with pytest.raises(ValueError, match=words):
+            check_levels(levels)

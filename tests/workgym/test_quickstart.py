@@ -306,7 +306,7 @@ def test_a_run_that_is_stopped_by_hand_says_how_to_go_on(tmp_path: Path) -> None
         (["quickstart", "--set", "n_heads=3"], "d_model 128 over 3 heads"),
         (["quickstart", "--set", "n_eval=400"], "no 400 distinct tasks"),
         (["quickstart", "--set", "seed=-1"], "seed must be from 0"),
-        (["quickstart", "--set", "n_threads=1000000"], "n_threads must be at most"),
+        (["quickstart", "--set", "n_threads=1000000"], "n_threads must be from 1 to 256"),
         (["quickstart", "--config", "absent.toml"], "cannot read the configuration absent.toml"),
         (["--resume", "absent"], "absent holds no run"),
         (["--resume", "absent", "--seed", "1"], "give no recipe and no settings"),

@@ -118,6 +118,7 @@ def test_a_killed_run_goes_on_to_the_same_end(files, tmp_path):
         ("levels=[7]", "level"),
         ("humaneval=nowhere.jsonl", "nowhere.jsonl"),
         ("sft_lr=2", "sft_lr must be in"),
+        ("n_threads=257", "n_threads must be from 1 to 256"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_begins(tmp_path, setting, words):
@@ -129,6 +130,19 @@ def test_settings_that_make_no_sense_are_refused_before_anything_begins(tmp_path
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_exam_is_drawn_and_its_file_read_once_when_the_settings_are_checked(tmp_path):
+    from workgym.smollm2_settings import SmolLM2Config
+
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text(json.dumps(PROBLEM) + "\n")
+    config = SmolLM2Config(n_eval=2, n_known=1, humaneval=str(problems))
+    problems.unlink()
+
+    assert [task.id for task in config.exam.foreign] == ["coding-humaneval-Own/0"]
+    assert [(task.level, task.split) for task in config.exam.held_out] == [(1, "test")] * 2 + [(2, "test")] * 2
+    assert [(task.level, task.split) for task in config.exam.known] == [(1, "train"), (2, "train")]
 
 
 @pytest.mark.slow

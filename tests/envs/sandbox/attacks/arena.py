@@ -13,10 +13,10 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = ["Free", "run_free", "words"]
 
@@ -42,6 +42,7 @@ class Free:
         victim_lives: whether the bystander did.
         cpu_s, wall_s: seconds.
         stdout, stderr: all of it.
+        folder: where it ran.
     """
 
     code: int
@@ -52,11 +53,16 @@ class Free:
     wall_s: float
     stdout: bytes
     stderr: bytes
+    folder: Path
 
     @property
     def free(self) -> set[str]:
         """The walls that it met and walked through."""
         return words(self.stdout, "free")
+
+    def assert_free(self, *walls: str) -> None:
+        """It walked through these and no others; a plain user, through some of them."""
+        assert self.free == set(walls) if os.geteuid() == 0 else self.free & set(walls), self
 
 
 def words(stdout: bytes, kind: str) -> set[str]:
@@ -65,14 +71,15 @@ def words(stdout: bytes, kind: str) -> set[str]:
     return {line.removeprefix(f"{kind}: ") for line in lines if line.startswith(f"{kind}: ")}
 
 
-def run_free(source: str, *, bound: int, env: Mapping[str, str], stdin: bytes = b"", timeout_s: float = 10.0) -> Free:
-    """Run a program as a plain process, and end it with all that it started."""
+def run_free(
+    source: str, folder: Path, *, bound: int, env: Mapping[str, str], stdin: bytes = b"", timeout_s: float = 10.0
+) -> Free:
+    """Run a program in a folder as a plain process, and end it with all that it started."""
     reader, writer = os.pipe()
-    with tempfile.TemporaryDirectory(prefix="workgym-free-") as folder, open(reader, "rb") as report:
-        command = [sys.executable, "-I", "-S", __file__, str(writer), str(timeout_s), source]
+    with open(reader, "rb") as report:
         try:
             done = subprocess.run(
-                command,
+                [sys.executable, "-I", "-S", __file__, str(writer), str(timeout_s), source],
                 cwd=folder,
                 env={**os.environ, **env, "WORKGYM_BOUND": str(bound)},
                 input=stdin,
@@ -85,11 +92,12 @@ def run_free(source: str, *, bound: int, env: Mapping[str, str], stdin: bytes = 
             os.close(writer)
         said = report.read()
     assert said, done.stderr.decode()
-    return Free(**json.loads(said), stdout=done.stdout, stderr=done.stderr)
+    return Free(**json.loads(said), stdout=done.stdout, stderr=done.stderr, folder=folder)
 
 
 def _main(writer: int, timeout_s: float, source: str) -> None:
     os.dup2(writer, _REPORT)
+    os.closerange(_REPORT + 1, 64)
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     spaces = ("mount", "uts", "pid") if user == 0 else tuple(_NEW)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,12 +18,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from arena import Free, run_free
 from host import Host
 from plain_user import PYTHON, PlainUser
-from ring import SPEC, Ring, program
+from ring import NAMES, SPEC, Ring, program
 
 from workgym.envs.sandbox.pool import BACKENDS, open_pool
 from workgym.envs.sandbox.spec import SandboxSpec
-
-NAMES = ("local-root", "local-unprivileged", "bwrap", "docker")
 
 PoolOf = Callable[[str, SandboxSpec], Any]
 
@@ -110,12 +107,14 @@ def ring(backend: str, rings: Callable[[str], Ring]) -> Ring:
 
 
 @pytest.fixture(scope="session")
-def control(host: Host) -> Callable[..., Free]:
+def control(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Free]:
     """`control(number, bound=...)` is what a free process does with the same source, found out once."""
 
     @functools.cache
-    def tried(number: int, bound: int = 1, stdin: bytes = b"", timeout_s: float = 10.0) -> Free:
-        return run_free(program(number), bound=bound, env=host.facts, stdin=stdin, timeout_s=timeout_s)
+    def tried(number: int, bound: int = 1, timeout_s: float = 10.0, behind: str = "", **env: str) -> Free:
+        folder = tmp_path_factory.mktemp(f"free{number}")
+        source = f"{program(number)}\n{behind}"
+        return run_free(source, folder, bound=bound, env={**host.facts, **env}, timeout_s=timeout_s)
 
     return tried
 
@@ -125,9 +124,3 @@ def untouched(host: Host) -> Iterator[None]:
     """After every attack the host is as it was."""
     yield
     host.assert_untouched()
-
-
-@pytest.fixture(scope="session")
-def nonce() -> str:
-    """A word that occurs nowhere else."""
-    return secrets.token_hex(8)

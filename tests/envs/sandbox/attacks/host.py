@@ -45,6 +45,8 @@ class Host:
         canary = folder / "canary"
         canary.write_text(secret)
         canary.chmod(0o666)
+        (folder / "repository" / "objects").mkdir(parents=True)
+        (folder / "repository" / "objects" / "answer").write_text(secret)
         os.environ["WORKGYM_TEST_TOKEN"] = secret
         stack.callback(os.environ.pop, "WORKGYM_TEST_TOKEN")
         listeners = _listen(folder, meeting, stack)
@@ -53,6 +55,7 @@ class Host:
         facts = {
             "CANARY": str(canary),
             "KEY": str(key),
+            "REPOSITORY": str(folder / "repository"),
             "VICTIM": str(victim.pid),
             "PORT": str(listeners["tcp"].getsockname()[1]),
             "UDP_PORT": str(listeners["udp"].getsockname()[1]),
@@ -63,7 +66,7 @@ class Host:
 
     def assert_untouched(self) -> None:
         """Its files are as they were and no others beside them, its process lives, nobody called."""
-        assert {path.name for path in self.folder.iterdir()} == {"canary", "docker.sock", "id_rsa"}
+        assert {path.name for path in self.folder.iterdir()} == {"canary", "docker.sock", "id_rsa", "repository"}
         assert (self.folder / "canary").read_text() == (self.folder / "id_rsa").read_text() == self.secret
         assert self.victim.poll() is None
 

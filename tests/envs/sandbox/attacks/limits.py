@@ -27,7 +27,13 @@ class Limit:
     reason: str
 
 
-LIMITS: tuple[Limit, ...] = ()
+_CLAIMS = (
+    "where nothing outside can see why a program ended, its own interpreter says so by its exit code, and so can the "
+    "program; it thereby claims that it failed, never that it did well"
+)
+LIMITS: tuple[Limit, ...] = tuple(
+    Limit(backend, 34, "the status oom", _CLAIMS) for backend in ("local-root", "local-unprivileged")
+)
 
 
 def accepted(backend: str, number: int) -> set[str]:

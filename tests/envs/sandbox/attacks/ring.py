@@ -16,8 +16,9 @@ from limits import accepted
 
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
 
-__all__ = ["LONG_S", "SPEC", "Outcome", "Ring", "inhabitants", "program"]
+__all__ = ["LONG_S", "NAMES", "SPEC", "Outcome", "Ring", "inhabitants", "program"]
 
+NAMES = ("local-root", "local-unprivileged", "bwrap", "docker")
 SPEC = SandboxSpec(memory_mb=64, cpu_s=0.5, n_processes=16, n_open_files=32, disk_mb=4, n_inodes=64, output_kb=16)
 LONG_S = 20.0
 _PROGRAMS = Path(__file__).parent / "programs"

@@ -64,10 +64,15 @@ class Box:
         """The folder by a path."""
         return Path(f"/proc/self/fd/{self.descriptor}")
 
+    def swap(self) -> None:
+        """Have another process exchange what is called `seen` with what is called `other`, over and over."""
+        self.attack("libc.renameat2(-100, b'seen', -100, b'other', 2)")
+
     def attack(self, loop: str) -> None:
         """Have another process do this in the folder, over and over, until the test ends."""
         lines = "\n    ".join(loop.strip().splitlines())
-        code = f"import os\nos.chdir('/proc/self/fd/{self.descriptor}')\nprint(flush=True)\nwhile True:\n    {lines}"
+        code = f"import ctypes, os\nlibc = ctypes.CDLL(None)\nos.chdir('/proc/self/fd/{self.descriptor}')\n"
+        code += f"print(flush=True)\nwhile True:\n    {lines}"
         command = [sys.executable, "-I", "-c", code]
         attacker = subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[self.descriptor])
         self.attackers.append(attacker)

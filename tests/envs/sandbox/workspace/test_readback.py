@@ -19,12 +19,6 @@ from workgym.tasks.errors import ActionError, SandboxError
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
 as_plain_user = pytest.mark.skipif(os.geteuid() == 0, reason="root reads whatever its permissions are")
 MAX = 1 << 20
-SWAP = """
-os.rename("seen", "aside")
-os.rename("other", "seen")
-os.rename("seen", "other")
-os.rename("aside", "seen")
-"""
 
 
 def test_a_file_comes_back_as_it_was_written(box):
@@ -199,7 +193,7 @@ def test_folders_that_are_swapped_with_symlinks_lead_nowhere(box, outside):
     (box.inside / "seen").mkdir()
     (box.inside / "seen" / "file").write_text("inside")
     (box.inside / "other").symlink_to(outside)
-    box.attack(SWAP)
+    box.swap()
 
     read = _outcomes(lambda: box.workspace.read("seen/file", MAX), at_least=2000, until={b"inside", "refused"})
 
@@ -211,7 +205,7 @@ def test_folders_that_are_swapped_with_symlinks_lead_nowhere(box, outside):
 def test_files_that_are_swapped_with_symlinks_lead_nowhere(box, outside):
     (box.inside / "seen").write_text("inside")
     (box.inside / "other").symlink_to(outside / "file")
-    box.attack(SWAP)
+    box.swap()
 
     read = _outcomes(lambda: box.workspace.read("seen", MAX), at_least=2000, until={b"inside", "refused"})
 
@@ -221,7 +215,7 @@ def test_files_that_are_swapped_with_symlinks_lead_nowhere(box, outside):
 def test_files_that_are_swapped_with_fifos_never_block(box):
     (box.inside / "seen").write_text("inside")
     os.mkfifo(box.inside / "other")
-    box.attack(SWAP)
+    box.swap()
 
     read = _outcomes(lambda: box.workspace.read("seen", MAX), at_least=2000, until={b"inside", "refused"})
 

@@ -8,7 +8,7 @@ import errno
 import os
 
 BOUND = int(os.environ.get("WORKGYM_BOUND", 10**9))
-REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
+REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH)
 
 
 def say(kind, what):
@@ -37,13 +37,14 @@ def linger():
 
 
 def call(name, *arguments):
-    """Whether a function of the C library reaches the kernel; what it thinks of the arguments does not matter."""
+    """Call a function of the C library. A kernel that only dislikes the arguments was reached."""
     import ctypes
 
     ctypes.set_errno(0)
     answer = getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments)
     if answer == -1 and ctypes.get_errno() in REFUSED:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return answer
 
 
 os.write(2, f"home {os.readlink('/proc/self/ns/pid')}\n".encode())
