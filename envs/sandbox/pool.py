@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from workgym.envs.sandbox.backends import BACKENDS, build_pool
+from workgym.envs.sandbox.backends import AUTO, BACKENDS, ISOLATING, build_pool, check_backend
 from workgym.envs.sandbox.capabilities import probe
 from workgym.envs.sandbox.protocol import SandboxPool
-from workgym.envs.sandbox.spec import Capabilities, SandboxSpec
+from workgym.envs.sandbox.spec import Capabilities, PoolSize, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable
 
-__all__ = ["BACKENDS", "check_guarantees", "open_pool"]
+__all__ = ["BACKENDS", "check_guarantees", "choose_backend", "open_pool"]
 
 _CAUSES = {
     "files": "a program could open a file of the host",
@@ -27,22 +27,58 @@ _CAUSES = {
 }
 
 
-def open_pool(backend: str, spec: SandboxSpec, *, check: bool = True) -> SandboxPool:
-    """Open a pool. It starts its interpreter with the first program.
+def open_pool(
+    backend: str,
+    spec: SandboxSpec,
+    *,
+    min_idle: int = 0,
+    max_size: int = 128,
+    max_uses: int = 100_000,
+    max_age_s: float = 86_400.0,
+    allow_unsafe: bool = False,
+    check: bool = True,
+) -> SandboxPool:
+    """Open a pool. It starts what it needs with the first program, or with `min_idle` at once.
 
     Args:
-        backend: "local".
+        backend: "local", "bwrap", "docker", or "auto" for the first of these that holds what `spec.require` names;
+            "unsafe-subprocess" isolates nothing and is never chosen.
         spec: what each program may use, and which guarantees must hold.
+        min_idle: sandboxes kept ready.
+        max_size: sandboxes lent at once.
+        max_uses: sandboxes made of the same interpreter.
+        max_age_s: seconds for which it is used.
+        allow_unsafe: needed for "unsafe-subprocess".
         check: try the guarantees now (once a process); without it the caller answers for calling `check_guarantees`.
 
     Raises:
-        ValueError: there is no such backend.
+        ValueError: there is no such backend, or a number is out of range.
         IsolationUnavailable: this machine cannot give a guarantee that `spec.require` names.
     """
-    pool = build_pool(backend, spec, partial(probe, backend))
-    if check:
+    size = PoolSize(min_idle, max_size, max_uses, max_age_s)
+    check_backend(backend)
+    if backend == AUTO:
+        backend = choose_backend(spec)
+    elif check and backend in ISOLATING:
         check_guarantees(backend, spec)
-    return pool
+    return build_pool(backend, spec, partial(probe, backend), size, allow_unsafe=allow_unsafe)
+
+
+def choose_backend(spec: SandboxSpec) -> str:
+    """The first backend that holds what is required.
+
+    Raises:
+        IsolationUnavailable: none does; says why for each.
+    """
+    reasons = []
+    for backend in ISOLATING:
+        try:
+            check_guarantees(backend, spec)
+        except IsolationUnavailable as error:
+            reasons.append(str(error))
+        else:
+            return backend
+    raise IsolationUnavailable("no sandbox backend holds here what is required. " + "; ".join(reasons))
 
 
 def check_guarantees(backend: str, spec: SandboxSpec) -> Capabilities:

@@ -86,6 +86,7 @@ for _ in range(4):
         os.close(let)
         block = b"x" * (40 << 20)
         os.write(told, b"x")
+        os.close(told)
         os.read(go_on, 1)
         os._exit(0)
 os.close(told)

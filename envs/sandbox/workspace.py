@@ -81,7 +81,7 @@ class Workspace:
         Raises:
             ValueError: of the path, see `checked_path`.
             ActionError: something in the workspace is in the way.
-            SandboxError: the workspace is full, or the machine failed.
+            SandboxError: the machine failed.
         """
         *folders, name = checked_path(path)
         what = f"cannot write {path!r} of {len(data)} bytes"
@@ -94,7 +94,7 @@ class Workspace:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 full = "the workspace is full: SandboxSpec.disk_mb and n_inodes say what it holds"
-                raise SandboxError(f"{what}: {full}") from error
+                raise ActionError(f"{what}: {full}") from error
             raise ActionError(f"{what}: {refusal(what, error).reason}") from error
         self._baseline[path] = hashlib.sha256(data).digest()
 

@@ -68,8 +68,17 @@ class Berth:
         self._counts = 0, 0
 
     def ask(self) -> bool:
-        """Ask the zygote for the workspace; False if it was gone before."""
-        self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        """Ask the zygote for the workspace; False if it was gone before.
+
+        Raises:
+            SandboxError: there are no descriptors left, or it takes no messages.
+        """
+        try:
+            self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise SandboxError(
+                f"cannot make a line to a sandbox's workspace: {error}; raise the limit of open files (ulimit -n)"
+            ) from error
         self._line.settimeout(_ANSWER_S)
         with line:
             line.setblocking(False)

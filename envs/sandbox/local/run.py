@@ -86,7 +86,8 @@ class Run:
             message, more_flags = _pack(program, env, theirs, berth.open_doors())
             if not berth.zygote.hand_over(HEAD.pack(flags | more_flags, berth.number) + message, theirs):
                 raise SandboxError(
-                    f"the sandbox's zygote (pid {berth.zygote.pid}) died with the workspace in it; lease another sandbox"
+                    f"the sandbox's zygote (pid {berth.zygote.pid}) died with the workspace in it; "
+                    "lease another sandbox"
                 )
         except OSError as error:
             self._release()
@@ -300,6 +301,7 @@ class Run:
         else:
             self._settle()
             if kind == b"E":
+                _ = self._berth.workspace  # says why, where that is what could not be made
                 raise SandboxError(f"a run could not be set up: {body.decode('utf-8', 'replace')}")
             words = self._berth.zygote.last_words()
             raise SandboxError(

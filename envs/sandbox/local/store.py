@@ -9,6 +9,7 @@ Runs do not see the shelf on which all of this lies: each covers it before its p
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from workgym.envs.sandbox.local import kernel, namespaces
@@ -173,8 +174,6 @@ class Store:
 def _lower(level: int) -> None:
     """Detach a level, with the overlay in it; programs that still use it keep it alive until they end."""
     root = f"{namespaces.SHELF}/{level}"
-    try:
+    with contextlib.suppress(OSError):  # it could not be mounted
         kernel.unmount(root)
-    except OSError:  # it could not be mounted
-        pass
     os.rmdir(root)

@@ -5,12 +5,13 @@ namespace of its own (when it dies the kernel kills every run), and ends when it
 
 The control socket brings one datagram a workspace and one a run, each with a line on which it is spoken about:
 
-- A workspace: FLAG_PLACE, marshalled (its number, the number of another of its family or 0, frozen levels below), the line.
-  To us come b"S" (remember it) and b"R" + levels (go back); we answer with b"D" + PLACE and a descriptor of its folder, or
-  b"E" + text. It is dropped when its line is closed.
-- A run: its flags, the number of its workspace, the marshalled program, and descriptors: the line, stdout, stderr [, stdin]
-  [, channel][, a file with the source][, cgroups to enter]. To us come b"K" (kill), b"F" (freeze), b"T" (thaw) and b"U"
-  (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
+- A workspace: FLAG_PLACE, marshalled (its number, the number of another of its family or 0, frozen levels below), the
+  line. To us come b"S" (remember it) and b"R" + levels (go back); we answer with b"D" + PLACE and a descriptor of its
+  folder, or b"E" + text. It is dropped when its line is closed.
+- A run: its flags, the number of its workspace, the marshalled program, and descriptors: the line, stdout, stderr
+  [, stdin][, channel][, a file with the source][, cgroups to enter]. To us come b"K" (kill), b"F" (freeze), b"T" (thaw)
+  and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
+- FLAG_PING: a few bytes to be said back on the line.
 """
 
 from __future__ import annotations

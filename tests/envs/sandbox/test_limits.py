@@ -125,7 +125,7 @@ def test_one_large_request_for_memory_is_refused(box: Sandbox) -> None:
 def test_limits_cannot_be_raised_again(box: Sandbox) -> None:
     source = """
 import resource
-for name in ('AS', 'CPU', 'NPROC', 'NOFILE', 'FSIZE', 'CORE'):
+for name in ('CPU', 'NPROC', 'NOFILE', 'FSIZE', 'CORE'):
     number = getattr(resource, 'RLIMIT_' + name)
     hard = resource.getrlimit(number)[1]
     try:

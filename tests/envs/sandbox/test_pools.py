@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -14,6 +14,8 @@ import pytest
 from workgym.envs.sandbox import capabilities
 from workgym.envs.sandbox import pool as pool_module
 from workgym.envs.sandbox.capabilities import probe, try_guarantees
+from workgym.envs.sandbox.cgroup.find import find_cgroups
+from workgym.envs.sandbox.cgroup.tree import CgroupTree
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.pool import check_guarantees, open_pool
 from workgym.envs.sandbox.pools import SharedPools, acquire_pools
@@ -47,14 +49,8 @@ def test_an_unknown_backend_answers_with_the_nearest() -> None:
 def test_this_machine_holds_what_is_required_by_default(local: None) -> None:
     seen = probe("local")
     assert all(getattr(seen, name) for name in SandboxSpec().require)
-    assert (seen.processes, seen.disk, seen.seccomp, seen.memory) == (True, True, True, "per-process")
-
-
-def test_an_unmet_requirement_names_guarantee_cause_and_way_out(local: None) -> None:
-    with pytest.raises(
-        IsolationUnavailable, match=r"does not guarantee 'snapshot'.*has no read|has no snapshot.*doctor"
-    ):
-        open_pool("local", SandboxSpec(require=("files", "snapshot")))
+    assert (seen.processes, seen.disk, seen.seccomp, seen.workspace, seen.snapshot, seen.freeze) == (True,) * 6
+    assert seen.memory == ("cgroup" if isinstance(find_cgroups(), CgroupTree) else "per-process")
 
 
 def test_a_requirement_that_is_no_guarantee_is_refused() -> None:
@@ -62,13 +58,15 @@ def test_a_requirement_that_is_no_guarantee_is_refused() -> None:
         SandboxSpec(require=("magic",))
 
 
-@pytest.mark.parametrize("name", SandboxSpec().require)
+@pytest.mark.parametrize("name", [one.name for one in fields(Capabilities)])
 def test_a_guarantee_that_was_seen_to_fail_closes_the_door(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     absent: dict[str, Any] = {name: ""}
-    weak = replace(Capabilities(True, True, True, "per-process", True, True, True, True), **absent)
+    weak = replace(Capabilities(True, True, True, "per-process", True, True, True, True, True, True, True), **absent)
     monkeypatch.setitem(capabilities._seen, "local", weak)
-    with pytest.raises(IsolationUnavailable, match=f"does not guarantee '{name}'"):
-        check_guarantees("local", SandboxSpec())
+    with pytest.raises(
+        IsolationUnavailable, match=f"does not guarantee '{name}' here: .* when it was tried; see `workgym doctor`"
+    ):
+        open_pool("local", SandboxSpec(require=(name,)))
 
 
 def test_the_trial_sees_what_a_pool_without_limits_lets_through(open_local: Callable[[SandboxSpec], LocalPool]) -> None:

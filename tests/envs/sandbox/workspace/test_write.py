@@ -137,7 +137,7 @@ def test_a_full_workspace_is_a_fault_that_names_its_limits(mounts):
     workspace = Workspace(os.dup(mounts["full"]), user=None, group=None)
     workspace.write("file", b"old")
 
-    with pytest.raises(SandboxError, match=r"'file' of 1000000 bytes: the workspace is full: .*disk_mb"):
+    with pytest.raises(ActionError, match=r"'file' of 1000000 bytes: the workspace is full: .*disk_mb"):
         workspace.write("file", bytes(1_000_000))
     with pytest.raises(SandboxError, match="n_inodes"):
         workspace.write("/".join("a" * 10), b"")
