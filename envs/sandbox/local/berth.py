@@ -59,6 +59,7 @@ class Berth:
         self.below: list[int] = [] if like is None else list(like.below)
         self._baseline: Mapping[str, bytes] = {} if like is None else like.workspace.baseline
         self._top = 0
+        self._failure = ""
         self._workspace: Workspace | None = None
         self._line: socket.socket | None = None
         self.closed = False
@@ -138,8 +139,11 @@ class Berth:
         except OSError as error:
             raise SandboxError(self._lost(error)) from error
         if answer[:1] != b"D":
+            if not answer:
+                raise SandboxError(self._lost(None))
             words = answer[1:].decode("utf-8", "replace")
-            raise SandboxError(f"a sandbox's workspace could not be made: {words}" if words else self._lost(None))
+            self._failure = f"a sandbox's workspace could not be made: {words}"
+            raise SandboxError(self._failure)
         self._top, user = _PLACE.unpack(answer[1:])
         owner = None if user < 0 else user
         self._workspace = Workspace(folders[0], user=owner, group=_NOGROUP, baseline=self._baseline)
@@ -148,6 +152,8 @@ class Berth:
     def _open_line(self) -> socket.socket:
         if self._line is None:
             raise SandboxError("this sandbox is closed; lease another")
+        if self._failure:
+            raise SandboxError(self._failure)
         return self._line
 
     def _lost(self, error: OSError | None) -> str:

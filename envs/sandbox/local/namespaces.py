@@ -171,8 +171,8 @@ def build_root(visible: list[str], hidden: list[str], shown: list[tuple[str, str
         _lay_workspace()
         kernel.unmount(_OLD)
         os.rmdir(_OLD)
-        shown = f"{_SHOWN}/tmp"
-        links = {name: f"{shown}/{name}" for name in os.listdir(shown)} if os.path.isdir(shown) else {}
+        shelf = f"{_SHOWN}/tmp"
+        links = {name: f"{shelf}/{name}" for name in os.listdir(shelf)} if os.path.isdir(shelf) else {}
         for name, target in links.items():
             os.symlink(target, f"{WORKSPACE}/{name}")
         step = "make room for workspaces"

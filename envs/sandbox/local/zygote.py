@@ -10,7 +10,7 @@ The control socket brings one datagram a workspace and one a run, each with a li
   folder, or b"E" + text. It is dropped when its line is closed.
 - A run: its flags, the number of its workspace, the marshalled program, and descriptors: the line, stdout, stderr
   [, stdin][, channel][, a file with the source][, cgroups to enter]. To us come b"K" (kill), b"F" (freeze), b"T" (thaw)
-  and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where a child could not be set up.
+  and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where it could not be set up.
 - FLAG_PING: a few bytes to be said back on the line.
 """
 

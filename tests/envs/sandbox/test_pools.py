@@ -17,7 +17,7 @@ from workgym.envs.sandbox.capabilities import probe, try_guarantees
 from workgym.envs.sandbox.cgroup.find import find_cgroups
 from workgym.envs.sandbox.cgroup.tree import CgroupTree
 from workgym.envs.sandbox.local.pool import LocalPool
-from workgym.envs.sandbox.pool import check_guarantees, open_pool
+from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.pools import SharedPools, acquire_pools
 from workgym.envs.sandbox.spec import Capabilities, PythonCode, SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError

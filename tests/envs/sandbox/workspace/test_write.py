@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workgym.envs.sandbox.workspace import Workspace
-from workgym.tasks.errors import ActionError, SandboxError
+from workgym.tasks.errors import ActionError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 
@@ -139,7 +139,7 @@ def test_a_full_workspace_is_a_fault_that_names_its_limits(mounts):
 
     with pytest.raises(ActionError, match=r"'file' of 1000000 bytes: the workspace is full: .*disk_mb"):
         workspace.write("file", bytes(1_000_000))
-    with pytest.raises(SandboxError, match="n_inodes"):
+    with pytest.raises(ActionError, match="n_inodes"):
         workspace.write("/".join("a" * 10), b"")
 
     assert workspace.read("file", 3) == b"old"
