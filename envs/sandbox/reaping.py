@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workgym.envs.sandbox.cgroup.tree import sweep
+from workgym.envs.sandbox.docker.leftovers import remove_containers
 from workgym.envs.sandbox.ledger import Fate, Owner, Record, ledger_folders, start_time
 from workgym.tasks.errors import SandboxError
 
@@ -165,6 +166,11 @@ def _sweep_cgroup(record: Record) -> str:
     return f"control group {path} with {n_killed} processes"
 
 
+def _remove_containers(record: Record) -> str:
+    removed = remove_containers(str(record["label"]), str(record["host"]))
+    return f"{len(removed)} containers with label {record['label']}" if removed else ""
+
+
 def _remove_folder(record: Record) -> str:
     path = str(record["path"])
     try:
@@ -185,6 +191,7 @@ def _renew_lock() -> None:
 _REMOVE: Final[dict[str, Callable[[Record], str]]] = {
     "process": _end_process,
     "cgroup": _sweep_cgroup,
+    "containers": _remove_containers,
     "folder": _remove_folder,
 }
 _LASTING: Final[dict[Fate, tuple[str, ...]]] = {
