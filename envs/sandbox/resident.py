@@ -72,14 +72,16 @@ class Resident:
         box: where it runs. Its `cpu_s` bounds the whole life of one resident, not one request.
         module: "interpreter" or "terminal".
         env: further environment variables.
+        settings: further settings of the module.
     """
 
-    def __init__(self, box: Sandbox, module: str, env: Mapping[str, str]) -> None:
+    def __init__(self, box: Sandbox, module: str, env: Mapping[str, str], **settings: Any) -> None:
         self._box, self._module, self._env = box, module, dict(env)
         self._process: Process | None = None
         self._was_lost = False
         self._closed = False
-        self._room = max(64, box.spec.output_kb * 1024 - _ENVELOPE_BYTES)
+        room = max(64, box.spec.output_kb * 1024 - _ENVELOPE_BYTES)
+        self._settings = {"output_bytes": room // 2, "error_bytes": room // 8, "grace_s": GRACE_S, **settings}
 
     def ask(self, text: str, timeout_s: float) -> Answer:
         """Have it carry out a request; interrupt it after `timeout_s`, and kill it if that does not help.
@@ -159,8 +161,7 @@ class Resident:
         if self._closed:
             raise SandboxError(f"this {self._module} is closed; make another")
         if self._process is None:
-            settings = {"output_bytes": self._room // 2, "error_bytes": self._room // 8, "grace_s": GRACE_S}
-            program = PythonCode(_source(self._module, settings))
+            program = PythonCode(_source(self._module, self._settings))
             self._process = self._box.start(program, env=self._env, channel=True)
             self._greet(self._process)
         return self._process

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol
 from workgym.envs.sandbox.inside.capture import Capture
 from workgym.envs.sandbox.inside.processes import descendants, kill_new, stop
 
-__all__ = ["Child", "Reply", "keep", "prepare", "restore_signals"]
+__all__ = ["CHANNEL", "Child", "Reply", "keep", "prepare", "restore_signals"]
 
 STDIN, CHANNEL = 0, 3
 _CHUNK_BYTES = 1 << 16
