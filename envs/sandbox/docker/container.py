@@ -26,6 +26,7 @@ _START_S = 60.0
 _ANSWER_S = 60.0
 _REMOVAL_S = 20.0
 _OWN_MB = 32  # for the first process, beside what the programs may use
+_WARM_MB = 4096  # for it, while it loads what is to be warm
 _NOBODY = 65534
 _ERRORS = {"value": ValueError, "action": ActionError, "sandbox": SandboxError}
 
@@ -59,7 +60,8 @@ class Container:
         self._numbers = itertools.count(1)
         self._listeners: dict[int, Hear] = {}
         self._answers: dict[int, Answer] = {}
-        self._is_ready = self._is_removed = False
+        self._warm_mb = 0  # what the first process holds, once it is ready
+        self._is_removed = False
         self.made_at = time.time()
         self.name = ""
         config = settings(spec, daemon.machine)
@@ -67,14 +69,23 @@ class Container:
             self.name = client.create_container(**_description(client, spec, owner, read_only))["Id"]
         try:
             self._link = Link(self._attach(), self._hear)
-            text = json.dumps(config).encode()
-            self._link.send_raw(len(text).to_bytes(4, "big") + text)
-            if not self._link.wait(lambda: self._is_ready, time.monotonic() + _START_S):
-                words = self._link.last_words or f"it said nothing for {_START_S:g} s"
-                raise SandboxError(f"a container of image {spec.image!r} did not start: {words}")
         except BaseException:
             self._remove()
             raise
+        try:
+            self._greet(json.dumps(config).encode())
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self, config: bytes) -> None:
+        """Tell the first process what to do, and wait until it is ready for it."""
+        self._link.send_raw(len(config).to_bytes(4, "big") + config)
+        if not self._link.wait(lambda: self._warm_mb > 0, time.monotonic() + _START_S):
+            words = self._link.last_words or f"it said nothing for {_START_S:g} s"
+            raise SandboxError(f"a container of image {self._spec.image!r} did not start: {words}")
+        if self._spec.warm_imports or self._spec.warm_modules:
+            self._bound_memory()
 
     def _attach(self) -> socket.socket:
         """Take hold of its input and output, then start it."""
@@ -97,6 +108,12 @@ class Container:
                 raise
             return line
 
+    def _bound_memory(self) -> None:
+        """Give the programs what they may use, above what was loaded for them."""
+        limit = _memory_bytes(self._spec, self._warm_mb + _OWN_MB)
+        with self._daemon.client() as client:
+            client.update_container(self.name, mem_limit=limit, memswap_limit=limit)
+
     @property
     def is_alive(self) -> bool:
         """Whether it had not ended when we last looked."""
@@ -112,7 +129,7 @@ class Container:
     def _hear(self, meta: dict[str, Any], blob: bytes) -> None:
         match meta["op"]:
             case "ready":
-                self._is_ready = True
+                self._warm_mb = meta["peak_kib"] >> 10
             case "answer":
                 if answer := self._answers.get(meta["ask"]):
                     answer.pieces.append((meta, blob))
@@ -237,7 +254,8 @@ class Container:
 def _description(client: Any, spec: SandboxSpec, owner: str, read_only: Mapping[str, str]) -> dict[str, Any]:
     """What docker is asked for."""
     size = f"size={spec.disk_mb}m,nr_inodes={spec.n_inodes + 1},uid={_NOBODY},gid={_NOBODY},mode=0700"
-    memory = (spec.memory_mb + spec.disk_mb + _OWN_MB) << 20  # the workspace lies in memory too
+    is_warm = spec.warm_imports or spec.warm_modules  # then the limit comes when it is known what that takes
+    memory = _memory_bytes(spec, _WARM_MB if is_warm else _OWN_MB)
     host = client.create_host_config(
         auto_remove=True,
         network_mode="none",
@@ -268,6 +286,11 @@ def _description(client: Any, spec: SandboxSpec, owner: str, read_only: Mapping[
         "healthcheck": {"test": ["NONE"]},
         "host_config": host,
     }
+
+
+def _memory_bytes(spec: SandboxSpec, own_mb: int) -> int:
+    """What a container may take: the workspace lies in memory too."""
+    return (spec.memory_mb + spec.disk_mb + own_mb) << 20
 
 
 def _shown(path: str, folder: str) -> dict[str, Any]:

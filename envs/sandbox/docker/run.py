@@ -19,7 +19,7 @@ __all__ = ["DockerRun"]
 
 _FLOOD = 256  # times its cap: a program that writes more is ended
 _DEATH_S = 10.0
-_OUT_OF_MEMORY = 137
+_OUT_OF_MEMORY, _OUT_OF_DISK = 137, 153  # exit codes of Python programs, as inside/program.py has them
 
 
 @dataclass
@@ -198,13 +198,9 @@ class DockerRun:
         self._kill("killed")
 
     def abandon(self) -> None:
-        """Kill it without waiting for its result."""
+        """Give it up without waiting for its result, and kill it if it still runs."""
         if not self.done:
             self._kill("killed")
-        self.forget()
-
-    def forget(self) -> None:
-        """Give it up: its container is about to be removed."""
         self._is_given_up = self._report is None
         self._container.forget(self._number)
 
@@ -250,7 +246,7 @@ class DockerRun:
             return "ok"
         if report["n_oom_kills"] or (self._is_python and code == _OUT_OF_MEMORY):
             return "oom"
-        if code == -signal.SIGXFSZ or report["has_filled_disk"]:
+        if code == -signal.SIGXFSZ or report["has_filled_disk"] or (self._is_python and code == _OUT_OF_DISK):
             return "disk_limit"
         if report["n_forks_refused"]:
             return "processes_limit"

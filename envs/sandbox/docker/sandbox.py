@@ -147,9 +147,10 @@ class DockerSandbox:
         container = self._container
         if container is None or not container.is_alive:
             return 0
-        live = [run for run in self._live if not run.done]
-        n_killed: int = container.ask("kill_all").pieces[-1][0]["n"]
-        container.wait(lambda: all(run.done for run in live), time.monotonic() + _DEATH_S)
+        live, self._live = self._live, []
+        for run in live:
+            run.abandon()
+        n_killed: int = container.ask("kill_all", timeout_s=_DEATH_S).pieces[-1][0]["n"]
         return n_killed
 
     def freeze(self) -> None:
@@ -232,7 +233,7 @@ class DockerSandbox:
             self._closed = True
             container, self._container = self._container, None
         for run in self._live:
-            run.forget()
+            run.abandon()
         self._live = []
         if container is not None:
             self._containers.drop(container)

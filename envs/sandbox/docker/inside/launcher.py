@@ -95,13 +95,14 @@ class _Launcher:
         self._reader = FrameReader()
         self._runs: dict[int, Running] = {}
         self._answers: deque[Iterator[bytes]] = deque()  # made piece by piece, as the other end takes them
+        self._emptied: list[dict[str, Any]] = []  # answers for when no program is left
         self._out = bytearray()
         self._wake, wakes = os.pipe()
         for descriptor in (0, 1, self._wake, wakes):
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._say({"op": "ready"})
+        self._say({"op": "ready", "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
 
     def serve(self) -> NoReturn:
         """Serve until the input ends; the kernel then ends every program."""
@@ -119,6 +120,9 @@ class _Launcher:
                 for message in run.attend(ready):
                     self._say(*message)
                 self._look_after(run)
+            if not self._runs:
+                while self._emptied:
+                    self._say(self._emptied.pop())
             self._make_answers()
 
     def _poll(self) -> set[int]:
@@ -171,11 +175,9 @@ class _Launcher:
             case "kill" if run:
                 self._end(run, meta["reason"])
             case "kill_all":
-                parents = read_parents()
+                self._emptied.append({"op": "answer", "ask": meta["ask"], "n": len(read_parents()), "last": True})
                 for other in self._runs.values():
                     self._end(other, "killed")
-                self._signal_all(signal.SIGKILL)
-                self._say({"op": "answer", "ask": meta["ask"], "n": len(parents), "last": True})
             case "freeze" | "thaw" as what:
                 self._signal_all(signal.SIGSTOP if what == "freeze" else signal.SIGCONT)
                 self._say({"op": "answer", "ask": meta["ask"], "last": True})

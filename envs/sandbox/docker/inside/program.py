@@ -29,7 +29,8 @@ WORKSPACE = "/workspace"
 MAIN = "<program>"
 CHANNEL = 3
 _MIB = 1 << 20
-_OUT_OF_MEMORY, _NOT_FOUND, _CANNOT_RUN = 137, 127, 126  # as shells and container runtimes have them
+_CANNOT_RUN, _NOT_FOUND, _OUT_OF_MEMORY, _OUT_OF_DISK = 126, 127, 137, 153  # as shells have them: 128 + a signal
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _run(source: bytes) -> NoReturn:
     except SystemExit as stop:
         code = _exit_code(stop)
     except BaseException as error:  # noqa: BLE001 - the program's own, told as the interpreter would
-        code = _OUT_OF_MEMORY if isinstance(error, MemoryError) else 1
+        code = _failure_code(error)
         _explain(error, source)
     try:
         threading._shutdown()  # type: ignore[attr-defined]
@@ -149,6 +150,15 @@ def _exit_code(stop: SystemExit) -> int:
         return stop.code & 0xFF
     with contextlib.suppress(BaseException):  # the program may have broken anything
         print(stop.code, file=sys.stderr)
+    return 1
+
+
+def _failure_code(error: BaseException) -> int:
+    """An exit code that says what there was not enough of, where nothing outside can see it."""
+    if isinstance(error, MemoryError):
+        return _OUT_OF_MEMORY
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return _OUT_OF_DISK
     return 1
 
 
