@@ -19,7 +19,7 @@ from workgym.tasks.errors import SandboxError
 __all__ = ["GRACE_S", "TIMED_OUT", "Answer", "Resident"]
 
 TIMED_OUT = 124  # exit code of what was interrupted, as timeout(1) has it
-GRACE_S = 1.0  # from the interrupt of a request until what carries it out is killed
+GRACE_S = 2.0  # from the interrupt of a request until what carries it out is killed
 _PATIENCE_S = 5.0  # beyond all its deadlines a resident is given, on a busy machine, to say what became of a request
 _START_S = 30.0
 _END_S = 10.0
@@ -121,7 +121,8 @@ class Resident:
         said = self._receive(process, nonce, "end", deadline)
         if said is None:
             late = time.monotonic() >= deadline
-            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=self._bury(process))
+            end = self._bury(process, leaves=not late)
+            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=end)
         end = None if said["survived"] else self._bury(process, leaves=True)
         return Answer(
             status=said["status"],

@@ -71,7 +71,7 @@ class Shell:
         """Run a command, of as many lines as it likes.
 
         One over its time is killed with all that it started, but not the jobs of earlier commands. The shell is then
-        interrupted, and killed only where it does not heed that within a second.
+        interrupted, and killed only where it does not heed that within two seconds.
 
         Raises:
             ValueError: `timeout_s` is not positive, or the command holds a NUL.
