@@ -33,7 +33,7 @@ from workgym.envs.sandbox.audit_runs import CASES, SPEC, Case, run_case
 from workgym.envs.sandbox.census import Census, Site, children_of, take_census
 from workgym.envs.sandbox.docker.container import LABEL
 from workgym.envs.sandbox.docker.daemon import find_daemon
-from workgym.envs.sandbox.ledger import Owner, own_ledger, start_time
+from workgym.envs.sandbox.ledger import Owner, ledger_folder, own_ledger, start_time
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.reaping import reap
 from workgym.tasks.errors import SandboxError
@@ -54,6 +54,7 @@ class _Worker:
         self.pid = os.fork()
         if self.pid == 0:
             self._socket.close()
+            os.environ["WORKGYM_CACHE"] = str(ledger_folder().parent)  # which may be one for temporary files
             os.environ["TMPDIR"] = tempfile.tempdir = str(temp)
             _work(backend, n_runs, n_threads, nonce, theirs)
         theirs.close()
@@ -202,12 +203,14 @@ def _clear_away(kept: set[int]) -> None:
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Callable[[str], None]]:
     """A bar on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda case: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=Console(stderr=True)) as bars:
         bar = bars.add_task("", total=total)
         yield lambda case: bars.update(bar, advance=1, description=case)
 
