@@ -31,16 +31,11 @@ _CLAIMS = (
     "where nothing outside can see why a program ended, its own interpreter says so by its exit code, and so can the "
     "program; it thereby claims that it failed, never that it did well"
 )
-_ONE_LEASE = (
-    "the programs of a container are forked from its first process, in whose memory the source, environment and input "
-    "of earlier programs of the same lease may lie; another lease is another container"
-)
 LIMITS: tuple[Limit, ...] = (
     Limit("local-root", 34, "the status oom", _CLAIMS),
     Limit("local-unprivileged", 34, "the status oom", _CLAIMS),
     Limit("docker", 34, "the status oom", _CLAIMS),
     Limit("docker", 34, "the status disk_limit", _CLAIMS),
-    Limit("docker", 36, "somebody's secret", _ONE_LEASE),
 )
 
 
