@@ -218,6 +218,15 @@ def test_a_forked_process_is_an_owner_of_its_own(folder: Path, tmp_path: Path) -
         assert len(files(folder)) == 1
 
 
+def test_a_process_that_became_another_program_keeps_its_notes(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    old, new = ledger.note("folder", path=str(tmp_path / "workgym-old")), Ledger()
+    note = new.note("folder", path=str(tmp_path / "workgym-new"))
+    assert len(files(folder)) == 2
+    new.done(note)
+    ledger.done(old)
+    assert files(folder) == []
+
+
 def test_many_threads_write_whole_notes(ledger: Ledger, folder: Path, tmp_path: Path) -> None:
     def work(number: int) -> None:
         for n in range(25):
