@@ -51,7 +51,7 @@ _MODULES = (  # each after those that it imports
     ("workgym.tasks", ("errors", "naming")),
     ("workgym.envs.sandbox", ("spec", "openat2", "paths", "readback", "workspace")),
     ("workgym.envs.sandbox.local", ("kernel",)),
-    ("workgym.envs.sandbox.docker.inside", ("frames", "program", "counters", "files", "running", "launcher")),
+    ("workgym.envs.sandbox.docker.inside", ("frames", "program", "zygote", "counters", "files", "running", "launcher")),
 )
 
 

@@ -140,15 +140,20 @@ class Container:
 
     # Programs
 
-    def start(self, meta: dict[str, Any], source: bytes, listener: Hear) -> int:
-        """Start a program; `listener` hears all that is said of it.
+    def start(self, what: bytes, listener: Hear, *, channel: bool) -> int:
+        """Start a program.
+
+        Args:
+            what: a message for whoever becomes it.
+            listener: hears all that is said of it.
+            channel: open a private line from it to us.
 
         Returns:
             Its number.
         """
         number = next(self._numbers)
         self._listeners[number] = listener
-        self._link.send({"op": "start", "run": number, **meta}, source)
+        self._link.send({"op": "start", "run": number, "channel": channel}, what)
         return number
 
     def tell(self, meta: dict[str, Any], blob: bytes = b"") -> None:
@@ -262,7 +267,7 @@ def _description(client: Any, spec: SandboxSpec, owner: str, read_only: Mapping[
         cap_drop=["ALL"],
         cap_add=["KILL", "SETUID", "SETGID", "SETPCAP"],  # for the first process; programs have none
         security_opt=["no-new-privileges"],
-        pids_limit=spec.n_processes + 1,
+        pids_limit=spec.n_processes + 2,  # the first process and its zygote
         mem_limit=memory,
         memswap_limit=memory,
         nano_cpus=10**9,

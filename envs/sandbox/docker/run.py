@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workgym.envs.sandbox.docker.container import Container, chunks_of
-from workgym.envs.sandbox.docker.inside.frames import STDIN_WINDOW_BYTES
+from workgym.envs.sandbox.docker.inside.frames import STDIN_WINDOW_BYTES, pack_frame
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
 from workgym.tasks.errors import SandboxError
@@ -75,7 +75,8 @@ class DockerRun:
         source = program.source.encode("utf-8", "surrogatepass") if isinstance(program, PythonCode) else b""
         argv = None if isinstance(program, PythonCode) else list(program)
         self.began = time.monotonic()
-        self._number = container.start({"argv": argv, "env": dict(env), "channel": channel}, source, self._hear)
+        what = pack_frame({"argv": argv, "env": dict(env)}, source)
+        self._number = container.start(what, self._hear, channel=channel)
         self._feed()
 
     @property

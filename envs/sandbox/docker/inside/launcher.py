@@ -1,6 +1,6 @@
 """The first process of a container: starts programs, relays what they write, ends them, reports what became of them.
 
-It is root with three capabilities (to kill, to change its user, to drop capabilities), single-threaded, and reads
+It is root with a few capabilities (to kill, to change its user, to drop capabilities), single-threaded, and reads
 nothing that a program wrote but to pass it on. Nobody inside can signal or trace it, and when it dies the kernel kills
 all others. It ends with its input, that is, when whoever holds the other end is gone.
 """
@@ -8,8 +8,6 @@ all others. It ends with its input, that is, when whoever holds the other end is
 from __future__ import annotations
 
 import contextlib
-import gc
-import importlib
 import os
 import resource
 import select
@@ -18,7 +16,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any, NoReturn
 
 from workgym.envs.sandbox.docker.inside import program
@@ -26,6 +23,7 @@ from workgym.envs.sandbox.docker.inside.counters import Counters, descendants_of
 from workgym.envs.sandbox.docker.inside.files import Files
 from workgym.envs.sandbox.docker.inside.frames import FrameReader, pack_frame
 from workgym.envs.sandbox.docker.inside.running import Running
+from workgym.envs.sandbox.docker.inside.zygote import Zygote
 
 __all__ = ["main"]
 
@@ -47,31 +45,7 @@ def main(config: dict[str, Any]) -> NoReturn:
         os.symlink(program.WORKSPACE, "/dev/shm")
     os.environ.clear()
     os.environ.update(config["env"])
-    sys.argv[:] = [program.MAIN]
-    for name in config["warm_imports"]:
-        importlib.import_module(name)
-    for name, source in config["warm_modules"]:
-        _load(name, source)
-    launcher = _Launcher(config)
-    gc.collect()
-    gc.freeze()
-    launcher.serve()
-
-
-def _load(name: str, source: str) -> None:
-    """Make a module of source text, with empty packages above it."""
-    parts = name.split(".")
-    for depth in range(1, len(parts) + 1):
-        path = ".".join(parts[:depth])
-        if path in sys.modules and depth < len(parts):
-            continue
-        module = sys.modules[path] = ModuleType(path)
-        if depth > 1:
-            setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], module)
-        if depth < len(parts):
-            module.__dict__["__path__"] = []
-    module.__dict__["__file__"] = f"<{name}>"
-    exec(compile(source, f"<{name}>", "exec"), module.__dict__)  # noqa: S102 - the pool's owner's
+    _Launcher(config).serve()
 
 
 def _is_full() -> bool:
@@ -83,14 +57,9 @@ class _Launcher:
     """The loop."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self._limits = program.Limits(
-            disk_mb=config["disk_mb"],
-            n_open_files=config["n_open_files"],
-            cpu_s=config["cpu_s"],
-            filters=tuple(bytes.fromhex(text) for text in config["filters"]),
-        )
+        self._zygote = Zygote(config)  # before anything is known that a program must not know
         self._cpu_s = config["cpu_s"]
-        self._counters = Counters()
+        self._counters = Counters(self._zygote.pid)
         self._files = Files(config["disk_mb"])
         self._reader = FrameReader()
         self._runs: dict[int, Running] = {}
@@ -102,12 +71,14 @@ class _Launcher:
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._say({"op": "ready", "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
+        self._say({"op": "ready", "peak_kib": self._zygote.peak_kib})
 
     def serve(self) -> NoReturn:
         """Serve until the input ends; the kernel then ends every program."""
         while True:
             ready = self._poll()
+            if self._zygote.line.fileno() in ready:
+                sys.exit("the zygote has died")
             if 1 in ready:
                 self._flush()
             if 0 in ready:
@@ -129,6 +100,7 @@ class _Launcher:
         poll = select.poll()
         poll.register(0, select.POLLIN)
         poll.register(self._wake, select.POLLIN)
+        poll.register(self._zygote.line, select.POLLIN)
         if self._out:
             poll.register(1, select.POLLOUT)
         is_clogged = len(self._out) > _BACKLOG_BYTES
@@ -175,7 +147,7 @@ class _Launcher:
             case "kill" if run:
                 self._end(run, meta["reason"])
             case "kill_all":
-                self._emptied.append({"op": "answer", "ask": meta["ask"], "n": len(read_parents()), "last": True})
+                self._emptied.append({"op": "answer", "ask": meta["ask"], "n": len(self._parents()), "last": True})
                 for other in self._runs.values():
                     self._end(other, "killed")
             case "freeze" | "thaw" as what:
@@ -196,10 +168,10 @@ class _Launcher:
 
     # Programs
 
-    def _start(self, meta: dict[str, Any], source: bytes) -> None:
+    def _start(self, meta: dict[str, Any], what: bytes) -> None:
         number = meta["run"]
         try:
-            run = Running(number, channel=meta["channel"])
+            run = Running(number, what, channel=meta["channel"])
         except OSError as error:
             self._say({"op": "fault", "run": number, "text": f"cannot open its pipes: {error}"})
             return
@@ -207,13 +179,11 @@ class _Launcher:
         run.was_full = _is_full()
         run.oom_before, run.refused_before = self._counters.n_oom_kills(), self._counters.n_forks_refused()
         try:
-            run.pid = os.fork()
+            run.pid = self._zygote.bear(run.theirs)
         except OSError as error:  # programs of this lease have taken all processes that there are
             run.close()
             self._say({"op": "refused", "run": number, "text": str(error)})
             return
-        if run.pid == 0:
-            program.become(meta, source, run.theirs, run.fault_end, self._limits)
         run.close_theirs()
         self._runs[number] = run
 
@@ -242,6 +212,11 @@ class _Launcher:
         if self._kill(run):
             self._report(run)
 
+    def _parents(self) -> dict[int, int]:
+        parents = read_parents()
+        parents.pop(self._zygote.pid, None)
+        return parents
+
     def _end(self, run: Running, reason: str) -> None:
         run.reason = run.reason or reason
         run.is_ending = True
@@ -253,7 +228,7 @@ class _Launcher:
         Returns:
             Whether nothing is left of it.
         """
-        parents = read_parents()
+        parents = self._parents()
         others = {other.pid for other in self._runs.values() if other is not run and not other.is_over}
         left = set(parents) - descendants_of(others, parents)
         if not left and run.is_over:
@@ -276,13 +251,13 @@ class _Launcher:
         return False
 
     def _signal_all(self, number: int) -> None:
-        """Signal every process of the programs' user at once; root's real id keeps us out of it."""
-        os.seteuid(program.NOBODY)
+        """Signal every process of the programs' user at once; root's saved id brings us back, and nobody signals us."""
+        os.setresuid(program.NOBODY, program.NOBODY, 0)  # the real one too, or the zygote would be hit as our equal
         try:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, number)
         finally:
-            os.seteuid(0)
+            os.setresuid(0, 0, 0)
 
     def _report(self, run: Running) -> None:
         for message in run.drain():

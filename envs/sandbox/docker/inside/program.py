@@ -1,6 +1,6 @@
 """What a program's first process does between its birth and the program's first line.
 
-Root here may kill, change its user and drop capabilities, and no more. What a child becomes may nothing of that.
+Whoever bears it is root, and may change its user and drop capabilities. What it becomes may nothing of that.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import atexit
 import builtins
 import contextlib
 import errno
+import fcntl
 import linecache
 import os
 import resource
@@ -18,8 +19,9 @@ import threading
 import traceback
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from workgym.envs.sandbox.docker.inside.frames import FrameReader
 from workgym.envs.sandbox.local import kernel
 
 __all__ = ["MAIN", "NOBODY", "WORKSPACE", "Limits", "become"]
@@ -58,43 +60,46 @@ class Limits:
             resource.setrlimit(number, (lowered, lowered))
 
 
-def become(start: dict[str, Any], source: bytes, files: list[int], fault: int, limits: Limits) -> NoReturn:
+def become(what: int, files: list[int], fault: int, limits: Limits) -> NoReturn:
     """Turn this fresh child into the program.
 
     Args:
-        start: "argv" (a list, or None for Python source), "env".
-        source: Python source.
+        what: a file with a message: "argv" (a list, or None for Python source), "env"; the source.
         files: descriptors for stdin, stdout, stderr and, where asked for, the channel.
         fault: a pipe to process 1, for failures up to the program's first line. Closed by then.
         limits: what it may use.
     """
     try:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        high = [os.dup2(descriptor, 100 + number) for number, descriptor in enumerate([*files, fault])]
-        fault = high.pop()
-        for number, descriptor in enumerate(high):
-            os.dup2(descriptor, number)
-        os.environ.update(start["env"])
+        with open(what, "rb") as file:
+            file.seek(0)
+            meta, source = next(FrameReader().feed(file.read()))
+        fault = _take_places(files, fault)
+        os.environ.update(meta["env"])
         if len(files) > CHANNEL:
             os.environ["WORKGYM_CHANNEL"] = str(CHANNEL)
         os.setsid()
         _drop_rights()
-        os.dup2(fault, len(files), inheritable=False)
-        fault = len(files)
-        kernel.close_from(fault + 1)
         os.chmod(WORKSPACE, 0o700)  # it is theirs: they may have closed it to themselves
         os.chdir(WORKSPACE)
         limits.take_on()
-        for program in limits.filters:
-            kernel.install_filter(program)
+        for filter_program in limits.filters:
+            kernel.install_filter(filter_program)
     except BaseException as error:  # noqa: BLE001 - whatever it is, process 1 must hear of it
         os.write(fault, f"{type(error).__name__}: {error}".encode())
         os._exit(1)
     os.close(fault)
-    if start["argv"]:
-        _execute(start["argv"])
+    if meta["argv"]:
+        _execute(meta["argv"])
     _run(source)
+
+
+def _take_places(files: list[int], fault: int) -> int:
+    """Put descriptors at 0, 1, ... and the pipe for failures behind them, and close all others."""
+    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 32) for descriptor in (*files, fault)]
+    for number, descriptor in enumerate(high):
+        os.dup2(descriptor, number, inheritable=number < len(files))
+    kernel.close_from(len(high))
+    return len(files)
 
 
 def _drop_rights() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import socket
@@ -20,6 +19,14 @@ _LAST_CHUNKS = 64  # what a dead program's pipe may hold
 Message = tuple[dict[str, Any], bytes]
 
 
+def _file_of(data: bytes) -> int:
+    descriptor = os.memfd_create("program")
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    return descriptor
+
+
 class Running:
     """Pipes to a program, and what is known of it.
 
@@ -28,11 +35,19 @@ class Running:
         pid: of its first process.
         status: as `os.wait` gives it; None as long as that process lives.
         reason: why it was killed, if it was.
-        theirs: the program's ends of its pipes, until it is born.
-        fault_end: the pipe over which it says that it could not become a program.
+        theirs: what it is born with, until it is born: a file that says what to become, its ends of its pipes, and the
+            pipe over which it says that it could not become that.
+
+    Args:
+        number: see there.
+        what: the program, as it is to be read by whoever becomes it.
+        channel: open a private line from it to us.
+
+    Raises:
+        OSError: there are no descriptors left.
     """
 
-    def __init__(self, number: int, *, channel: bool) -> None:
+    def __init__(self, number: int, what: bytes, *, channel: bool) -> None:
         self.number, self.pid = number, 0
         self.began = time.monotonic()
         self.status: int | None = None
@@ -43,12 +58,13 @@ class Running:
         self.cpu_before_s = self.cpu_s = self.wall_s = 0.0
         self.theirs: list[int] = []
         self._outlets: dict[int, int] = {}  # descriptor -> 1 stdout, 2 stderr, 3 channel
-        self._inlet = self._fault = self.fault_end = -1
+        self._inlet = self._fault = -1
         self._pending = bytearray()
         self._input_ends = False
         self._n_taken = 0
         self._is_deaf = False
         try:
+            self.theirs.append(_file_of(what))
             self._open(channel)
         except OSError:
             self.close()
@@ -69,7 +85,8 @@ class Running:
                 ours, writer = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
                 self.theirs.append(writer)
                 self._outlets[ours] = 3
-            self._fault, self.fault_end = os.pipe()
+            self._fault, writer = os.pipe()
+            self.theirs.append(writer)
         finally:
             os.seteuid(0)
         for descriptor in (self._inlet, self._fault, *self._outlets):
@@ -160,11 +177,10 @@ class Running:
                     yield from self._relay(descriptor)
 
     def close_theirs(self) -> None:
-        """Close the program's ends: it was born with copies."""
-        for descriptor in (*self.theirs, self.fault_end):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-        self.theirs, self.fault_end = [], -1
+        """Close what it was born with: it has copies."""
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        self.theirs = []
 
     def close(self) -> None:
         """Close everything."""
