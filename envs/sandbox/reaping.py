@@ -41,13 +41,12 @@ class Reaped:
     left: list[str] = field(default_factory=list)
 
 
-def reap_once() -> None:
-    """Reap, unless this process has done so before."""
-    global _has_reaped
+def reap_once() -> Reaped:
+    """Reap, unless this process has done so before; what came of it."""
+    global _reaped
     with _lock:
-        if not _has_reaped:
-            _has_reaped = True
-            reap()
+        _reaped = _reaped or reap()
+        return _reaped
 
 
 def reap() -> Reaped:
@@ -203,5 +202,5 @@ _LASTING: Final[dict[Fate, tuple[str, ...]]] = {
 """What of a process's notes there may still be, by what became of it."""
 
 _lock = threading.Lock()
-_has_reaped = False
+_reaped: Reaped | None = None
 os.register_at_fork(after_in_child=_renew_lock)

@@ -114,6 +114,7 @@ def _allow_namespaces() -> str:
 
 def _ledger() -> Part:
     from workgym.envs.sandbox.ledger import ledger_folder, ledger_folders
+    from workgym.envs.sandbox.reaping import reap_once
 
     serves = "removing what a killed process left of its sandboxes"
     try:
@@ -123,6 +124,8 @@ def _ledger() -> Part:
     first = ledger_folders()[0]
     if folder != first:
         return Part("ledger", "partial", f"{folder}, since {first} cannot be written", serves)
+    if left := reap_once().left:
+        return Part("ledger", "partial", f"{folder}; could not be removed: {'; '.join(left)}", serves)
     return Part("ledger", "ok", str(folder), serves)
 
 
