@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any, Final
 
 from workgym.agents.message import Call, Image, Message
+from workgym.agents.outcomes import lacks_tokens
 from workgym.agents.page_actions import Code, Said, UsedTool, in_words, read_action
 from workgym.agents.readable import is_odd, readable
 from workgym.agents.trajectory import Step, Trajectory
@@ -109,7 +110,7 @@ def _facts(trajectory: Trajectory) -> str:
         "rollout": trajectory.rollout_id,
         "seed": str(trajectory.seed),
         "turns": str(len(trajectory.steps)),
-        "tokens": f"{cost.tokens_in} in, {cost.tokens_out} out",
+        "tokens": "not reported" if lacks_tokens(trajectory) else f"{cost.tokens_in} in, {cost.tokens_out} out",
         "time": f"{cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s",
         "money": money,
         "versions": f"task {versions.task or '-'}, verifier {versions.verifier or '-'}, workgym {versions.env or '-'}",

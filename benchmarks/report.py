@@ -26,10 +26,10 @@ from workgym.benchmarks.spending import COST_COLUMNS, NO_PRICE, NO_USAGE, Spent,
 __all__ = ["COLUMNS", "Report", "make_report", "row_of", "write_report"]
 
 COLUMNS: Final = (
-    "domain", "family", "level", "n", "success", "95% interval", "reward", "turns", "tokens in", "tokens out",
+    "domain", "family", "level", "episodes", "success", "95% interval", "reward", "turns", "tokens in", "tokens out",
     "wall s", "CPU s", "invalid",
 )  # fmt: skip
-"""Heads of the first table; the numbers are means per episode."""
+"""Heads of the first table; the numbers are means per episode, of those whose verdict counts."""
 
 _ALL: Final[Group] = ("all", "", 0)
 

@@ -15,6 +15,7 @@ from gymnasium.envs.registration import load_env_creator
 from workgym.benchmarks.file_rules import COUNT, IDS, LEVELS, NAME, NUMBER, SECONDS, TABLE, TEXT, Rule, checked
 from workgym.envs.env import WorkEnv
 from workgym.tasks.errors import TaskError
+from workgym.tasks.importing import import_for
 from workgym.tasks.naming import unknown_name
 from workgym.tasks.source import TaskSource, distinct_tasks
 from workgym.tasks.task import Budget, Task
@@ -59,9 +60,12 @@ class TaskSet:
         """Make an environment that can play any task of the set.
 
         Raises:
-            TaskError: it is no environment of workgym.
+            TaskError: it is no environment of workgym, or its module cannot be imported.
             ValueError: the environment does not take the arguments.
         """
+        module, colon, _ = self.env_id.partition(":")
+        if colon:
+            import_for(f"environment {self.env_id}", module, TaskError)
         try:
             env = gym.make(self.env_id, level=self.levels[0], split=self.split, **self.kwargs)
         except TypeError as error:

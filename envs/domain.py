@@ -98,6 +98,7 @@ class Domain:
         layers: what the findings are worth.
         open_pools: opens the pools; None in a domain that runs no code.
         players: scripted players by name; at least "oracle", "noop" and "random".
+        hacks: players that try for a reward which they do not deserve, by name; none may earn more than "noop".
         instructions: what a language model is told of the domain before the task.
         max_observation_tokens: default cap of one observation.
         has_image: observations carry a picture.
@@ -111,6 +112,7 @@ class Domain:
     layers: tuple[Layer, ...]
     open_pools: PoolsOpener | None = None
     players: Mapping[str, ScriptedPlayer] = field(default_factory=dict)
+    hacks: Mapping[str, ScriptedPlayer] = field(default_factory=dict)
     instructions: str = ""
     max_observation_tokens: int = 4000
     has_image: bool = False

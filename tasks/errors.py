@@ -14,6 +14,8 @@ They live on the lowest floor so that every floor can raise them. A message hold
 
 from __future__ import annotations
 
+import traceback
+
 __all__ = [
     "ActionError",
     "ArchiveError",
@@ -23,6 +25,7 @@ __all__ = [
     "TaskError",
     "VerifierError",
     "WorkgymError",
+    "place_of",
 ]
 
 
@@ -56,3 +59,9 @@ class PolicyError(WorkgymError):
 
 class ArchiveError(WorkgymError):
     """A file of trajectories is damaged, of another version, or in use."""
+
+
+def place_of(error: BaseException) -> str:
+    """Where an error that was caught was raised, as an editor opens it: `file:line`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}"

@@ -34,7 +34,8 @@ def make_config(
         values: further fields.
 
     Raises:
-        ValueError: a key is unknown (the nearest one is named), a value is of another type, or the file is no TOML.
+        ValueError: a key is unknown (the nearest one is named), a value is of another type or an empty list, or the
+            file is no TOML.
     """
     merged: dict[str, Any] = {}
     if file is not None:
@@ -44,6 +45,9 @@ def make_config(
         if not equals:
             raise ValueError(f"{text!r} is no key=value")
         merged[key.strip()] = _parse(value.strip())
+    for key, value in merged.items():
+        if value == []:  # the same as leaving it out, which is not what somebody meant who wrote it
+            raise ValueError(f"setting {key} is an empty list: name at least one whole number, or leave it out")
     return _build(kind, merged | values)
 
 

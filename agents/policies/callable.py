@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from workgym.agents.policies.openai_json import chat_messages, read_reply
 from workgym.agents.policy import Conversation, Turn
 from workgym.agents.prices import Price, read_usage, usage_in_words
-from workgym.tasks.errors import PolicyError
+from workgym.tasks.errors import PolicyError, place_of
+from workgym.tasks.importing import import_for
 from workgym.tasks.naming import unknown_name
 
 __all__ = ["Agent", "CallablePolicy", "load_agent"]
@@ -98,7 +97,7 @@ class CallablePolicy:
         except BaseException as error:
             raise PolicyError(
                 f"agent {self._name!r} raised {type(error).__name__} in {conversation.trajectory.rollout_id}: {error} "
-                f"({_place_of(error)}). Nothing of it is scored."
+                f"({place_of(error)}). Nothing of it is scored."
             ) from error
         return reply, time.monotonic() - began_s
 
@@ -107,12 +106,6 @@ class CallablePolicy:
         if not self._unmetered:
             self._unmetered = True
             _log.warning("agent %r %s", self._name, usage_in_words(told))
-
-
-def _place_of(error: BaseException) -> str:
-    """Where it was raised, as an editor opens it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}"
 
 
 def load_agent(spec: str) -> Agent:
@@ -125,7 +118,7 @@ def load_agent(spec: str) -> Agent:
         PolicyError: there is no such module or name, importing or calling it failed, or it made no callable.
     """
     module_name, _, attribute = spec.partition(":")
-    found: Any = _import(module_name, spec)
+    found: Any = import_for(f"--agent {spec}", module_name, PolicyError)
     for part in attribute.split("."):
         try:
             found = getattr(found, part)
@@ -149,16 +142,3 @@ def load_agent(spec: str) -> Agent:
             "(messages, tools) -> message"
         )
     return agent  # type: ignore[no-any-return]
-
-
-def _import(module_name: str, spec: str) -> object:
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
-            raise PolicyError(
-                f"--agent {spec}: no module {module_name!r} in the current folder or among what is installed"
-            ) from error
-        raise PolicyError(f"--agent {spec}: importing {module_name} needs {error.name}, which is missing") from error
-    except (Exception, SystemExit) as error:
-        raise PolicyError(f"--agent {spec}: importing {module_name} failed: {type(error).__name__}: {error}") from error

@@ -36,7 +36,7 @@ class ScriptedPolicy:
 
 
 def named_policy(env: AnyEnv, name: str) -> ScriptedPolicy:
-    """The scripted player of an environment's domain that has this name.
+    """The scripted player of an environment's domain that has this name; a hack is one too.
 
     Args:
         env: an environment of workgym, wrapped or not.
@@ -48,7 +48,7 @@ def named_policy(env: AnyEnv, name: str) -> ScriptedPolicy:
     inner = env.unwrapped
     if not isinstance(inner, WorkEnv):
         raise PolicyError(f"{type(inner).__name__} is no WorkEnv: it has no scripted players")
-    player = inner.domain.players.get(name)
-    if player is None:
-        raise PolicyError(f"domain {inner.domain.name!r}: {unknown_name('player', name, inner.domain.players)}")
-    return ScriptedPolicy(name, player)
+    players = {**inner.domain.hacks, **inner.domain.players}
+    if name not in players:
+        raise PolicyError(f"domain {inner.domain.name!r}: {unknown_name('player', name, players)}")
+    return ScriptedPolicy(name, players[name])

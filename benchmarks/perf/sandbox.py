@@ -1,196 +1,255 @@
-"""What isolation costs: a program in the local sandbox and in a bare fork, in turn in one run.
+"""What isolation costs: a small program in our sandboxes, in bare processes and in containers, in turn in one run.
 
-    python benchmarks/perf/sandbox.py [--pairs N] [--warm MODULE ...]
+    python benchmarks/perf/sandbox.py [--rounds 300] [--warm "" numpy] [--without docker ...]
 
-The bare fork is a warm interpreter without any isolation or limit that forks, runs the same source and waits. Prints
-one JSON line a measure: CPU milliseconds of a run (its child, the interpreter it was forked from, and the process that
-asked) against the bare fork's, and runs a second from several threads.
+The bare fork is a warm interpreter without any isolation or limit that forks, runs the same source and waits. Docker is
+spoken to over its socket: its command-line client would take longer. Prints one JSON line a measure. The `ratio` of a
+peer is the median of CPU milliseconds of a run, of all processes that work for it; `min_ms`, `p50_ms` and `p99_ms` are
+wall milliseconds, and `rate` is runs a second, one after another.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import platform
 import statistics
-import subprocess
 import sys
-import time
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
-from workgym.envs.sandbox.local.pool import LocalPool
-from workgym.envs.sandbox.pool import open_pool
-from workgym.envs.sandbox.protocol import Sandbox
-from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
+from workgym.benchmarks.perf.sandbox_docker import DockerExec, DockerRun, docker_daemon
+from workgym.benchmarks.perf.sandbox_peers import (
+    BareForker,
+    Command,
+    Cost,
+    Peer,
+    Unavailable,
+    Worker,
+    bwrap,
+    copy_readable,
+    program_of,
+)
+from workgym.envs.sandbox.pool import BACKENDS
 
 __all__ = ["main"]
 
-PROGRAM = PythonCode("print(sum(n * n for n in range(10)))")
-ANSWER = b"285\n"
-GOAL_RATIO, GOAL_PER_SECOND = 2.0, 500.0
+_SYSTEM_PYTHON: Final = "/usr/bin/python3"
+_WARM_UP: Final = 20
+_N_FORKS: Final = 200
+_GOALS: Final = {  # what the measure is -> the goal, and which direction is better
+    "cpu_over_bare_fork": (2.0, "lower"),
+    "unprivileged_over_root": (1.5, "lower"),
+    "docker_exec_over_local": (10.0, "higher"),
+    "docker_run_over_local": (50.0, "higher"),
+    "runs_per_cpu_second": (300.0, "higher"),
+    "runs_per_second_on_one_core": (300.0, "higher"),
+    "runs_per_second_on_two_cores": (500.0, "higher"),
+    "p50": (4.0, "lower"),
+    "fork": (2.0, "lower"),
+}
 
-_BARE = """
-import gc, importlib, json, os, resource, sys, time
-for name in sys.argv[1:]:
-    importlib.import_module(name)
-source = json.loads(sys.stdin.readline())
-compile("", "<warm>", "exec")
-gc.collect()
-gc.freeze()
-for _ in sys.stdin:
-    began, before = time.monotonic(), time.process_time()
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.dup2(writer, 1)
-        exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})
-        sys.stdout.flush()
-        os._exit(0)
-    os.close(writer)
-    with open(reader, "rb") as pipe:
-        output = pipe.read()
-    _, status, usage = os.wait4(pid, 0)
-    cpu = time.process_time() - before + usage.ru_utime + usage.ru_stime
-    answer = [output.decode(), status, cpu, time.monotonic() - began]
-    sys.stderr.write(json.dumps(answer) + "\\n")
-    sys.stderr.flush()
-"""
+Make = Callable[[], Peer]
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """CPU seconds of one run by who spent them, and its wall seconds."""
+@dataclass
+class Entrant:
+    """A peer in the field.
 
-    child_s: float
-    zygote_s: float
-    caller_s: float
-    wall_s: float
+    Attributes:
+        name: what runs the program.
+        make: starts it.
+        every: it takes part in each so-manieth round, since it is slow.
+        costs: of its runs.
+    """
+
+    name: str
+    make: Make
+    every: int = 1
+    costs: list[Cost] = field(default_factory=list)
 
     @property
-    def cpu_s(self) -> float:
-        """All of it."""
-        return self.child_s + self.zygote_s + self.caller_s
+    def cpu_ms(self) -> float:
+        """Median of the CPU milliseconds of a run."""
+        return statistics.median(cost.cpu_s for cost in self.costs) * 1e3
+
+    @property
+    def p50_ms(self) -> float:
+        """Median of the wall milliseconds of a run."""
+        return statistics.median(cost.wall_s for cost in self.costs) * 1e3
 
 
-class BareForker:
-    """A warm interpreter that forks without any isolation."""
-
-    def __init__(self, warm: Sequence[str]) -> None:
-        command = [sys.executable, "-P", "-s", "-S", "-X", "utf8", "-c", _BARE, *warm]
-        pipe = subprocess.PIPE
-        environ = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))}
-        environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-        self._process = subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True, env=environ)
-        self._say(json.dumps(PROGRAM.source))
-
-    def _say(self, line: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-
-    def run(self) -> Cost:
-        """Run the program once."""
-        self._say("")
-        assert self._process.stderr is not None
-        output, status, cpu_s, wall_s = json.loads(self._process.stderr.readline())
-        if (output.encode(), status) != (ANSWER, 0):
-            raise RuntimeError(f"the bare fork answered {output!r} and ended with {status}")
-        return Cost(cpu_s, 0.0, 0.0, wall_s)
-
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
+def measure(entrants: Sequence[Entrant], n_rounds: int) -> Iterator[dict[str, object]]:
+    """Let all run in turn; a line for each that cannot. Their costs are in the entrants afterwards."""
+    with contextlib.ExitStack() as stack:
+        ready = []
+        for entrant in entrants:
+            try:
+                peer = entrant.make()
+            except Unavailable as why:
+                yield {"name": f"sandbox_{entrant.name}", "skipped": str(why)}
+                continue
+            stack.callback(peer.close)
+            ready.append((entrant, peer))
+        for entrant, peer in ready:
+            for _ in range(max(1, _WARM_UP // entrant.every)):
+                peer.run()
+        for number in range(n_rounds):
+            for entrant, peer in ready:
+                if number % entrant.every == 0:
+                    entrant.costs.append(peer.run())
 
 
-def run_boxed(box: Sandbox, zygote_pid: int) -> Cost:
-    """Run the program once in the sandbox."""
-    clock = (~zygote_pid << 3) | 2  # the CPU clock of another process
-    began, zygote, caller = time.monotonic(), time.clock_gettime(clock), time.thread_time()
-    result = box.exec(PROGRAM, timeout_s=30.0)
-    caller = time.thread_time() - caller
-    if result.stdout != ANSWER:
-        raise RuntimeError(f"the sandbox answered {result}")
-    wall_s = time.monotonic() - began
-    return Cost(result.cpu_s, time.clock_gettime(clock) - zygote, caller, wall_s)
-
-
-def zygote_below(pool: LocalPool) -> int:
-    """The zygote itself: the only child of the process that the pool started."""
-    with open(f"/proc/{pool.zygote_pid}/task/{pool.zygote_pid}/children") as children:
-        return int(children.read())
-
-
-def compare(pool: LocalPool, warm: Sequence[str], n_pairs: int) -> dict[str, object]:
-    """Pair after pair, the sandbox and the bare fork."""
-    bare = BareForker(warm)
-    with pool.lease() as box:
-        box.exec(PROGRAM, timeout_s=60.0)
-        pid = zygote_below(pool)
-        for _ in range(20):
-            run_boxed(box, pid), bare.run()
-        pairs = [(run_boxed(box, pid), bare.run()) for _ in range(n_pairs)]
-    bare.close()
-    boxed, free = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    walls = sorted(cost.wall_s for cost in boxed)
+def describe(entrant: Entrant, warm: Sequence[str]) -> dict[str, object]:
+    """The line of one peer."""
+    walls = sorted(cost.wall_s for cost in entrant.costs)
+    parts = {
+        f"{part}_ms": _ms(statistics.median(getattr(cost, f"{part}_s") for cost in entrant.costs))
+        for part in ("child", "zygote", "caller")
+    }
     return {
-        "name": "sandbox_cpu_over_bare_fork",
-        "ratio": round(statistics.median(a.cpu_s for a in boxed) / statistics.median(b.cpu_s for b in free), 3),
-        "goal": GOAL_RATIO,
+        "name": f"sandbox_{entrant.name}",
+        "ratio": round(entrant.cpu_ms, 3),
+        "unit": "CPU-ms",
+        "goal": None,
         "better": "lower",
-        "cpu_ms": _ms(a.cpu_s for a in boxed),
-        "child_ms": _ms(a.child_s for a in boxed),
-        "zygote_ms": _ms(a.zygote_s for a in boxed),
-        "caller_ms": _ms(a.caller_s for a in boxed),
-        "bare_cpu_ms": _ms(b.cpu_s for b in free),
-        "wall_min_ms": round(walls[0] * 1e3, 3),
-        "wall_p50_ms": round(walls[len(walls) // 2] * 1e3, 3),
-        "wall_p99_ms": round(walls[int(len(walls) * 0.99)] * 1e3, 3),
         "warm": list(warm),
+        "min_ms": _ms(walls[0]),
+        "p50_ms": _ms(statistics.median(walls)),
+        "p99_ms": _ms(walls[min(len(walls) - 1, int(len(walls) * 0.99))]),
+        "rate": round(len(walls) / sum(walls), 1),
+        "runs": len(walls),
+        **parts,
     }
 
 
-def saturate(pool: LocalPool, n_runs: int, n_threads: int) -> dict[str, object]:
-    """How many runs a second several threads get out of one pool."""
-
-    def work(n: int) -> None:
-        with pool.lease() as box:
-            for _ in range(n):
-                box.exec(PROGRAM, timeout_s=60.0)
-
-    began = time.monotonic()
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(work, [n_runs // n_threads] * n_threads))
-    wall_s = time.monotonic() - began
-    return {
-        "name": "sandbox_runs_per_second",
-        "ratio": round(n_runs // n_threads * n_threads / wall_s, 1),
-        "unit": "runs/s",
-        "goal": GOAL_PER_SECOND,
-        "better": "higher",
-        "threads": n_threads,
-    }
+def compare(entrants: Sequence[Entrant], warm: Sequence[str]) -> Iterator[dict[str, object]]:
+    """The lines that have goals, of those that took part."""
+    by_name = {entrant.name: entrant for entrant in entrants if entrant.costs}
+    local = by_name.get("local_root") or by_name.get("local_unprivileged")
+    if local is None:
+        return
+    yield _goal("p50", local.p50_ms, warm, unit="ms")
+    yield _goal("runs_per_cpu_second", 1e3 / local.cpu_ms, warm, unit="runs/CPU-s")
+    if bare := by_name.get("bare_fork"):
+        yield _goal("cpu_over_bare_fork", local.cpu_ms / bare.cpu_ms, warm)
+    if (plain := by_name.get("local_unprivileged")) and (root := by_name.get("local_root_system_python")):
+        yield _goal("unprivileged_over_root", plain.cpu_ms / root.cpu_ms, warm)
+    for name in ("docker_exec", "docker_run"):
+        if name in by_name:
+            yield _goal(f"{name}_over_local", by_name[name].p50_ms / local.p50_ms, warm)
 
 
-def _ms(seconds: Iterable[float]) -> float:
-    return round(statistics.median(seconds) * 1e3, 3)
+def saturate(warm: Sequence[str], n_runs: int) -> Iterator[dict[str, object]]:
+    """Runs a second that four threads get out of one core, and out of two."""
+    for n_cores, name in ((1, "runs_per_second_on_one_core"), (2, "runs_per_second_on_two_cores")):
+        if n_cores > len(os.sched_getaffinity(0)):
+            yield {"name": f"sandbox_{name}", "skipped": f"this machine has less than {n_cores} cores"}
+            continue
+        worker = Worker("local", warm, n_cores)
+        told = worker.ask("rate", n_runs, 4)
+        worker.close()
+        yield {**_goal(name, told["runs"] / told["wall_s"], warm, unit="runs/s"), "cores": n_cores, "threads": 4}
+
+
+def fork_workspaces() -> Iterator[dict[str, object]]:
+    """Wall milliseconds of a fork of a workspace of 20 files."""
+    worker = Worker("local", ())
+    if not worker.has_snapshots:
+        yield {"name": "sandbox_fork", "skipped": "the backend forks no workspaces on this machine"}
+    else:
+        told = worker.ask("fork", _N_FORKS)
+        walls = sorted(told["fork_s"])
+        line = _goal("fork", statistics.median(walls) * 1e3, (), unit="ms")
+        yield {**line, "min_ms": _ms(walls[0]), "p99_ms": _ms(walls[int(_N_FORKS * 0.99)])} | {
+            "close_ms": _ms(statistics.median(told["close_s"]))
+        }
+    worker.close()
+
+
+def enter(stack: contextlib.ExitStack, warm: Sequence[str], without: Sequence[str]) -> list[Entrant]:
+    """All who take part, each with what makes it. The containers have no numpy."""
+    prefix = "local_root" if os.geteuid() == 0 else "local_unprivileged"
+    entrants = [
+        Entrant("bare_fork", partial(BareForker, warm)),
+        Entrant(prefix, partial(Worker, "local", warm)),
+        Entrant("python_I", partial(Command, sys.executable, "-I", "-c", program_of(warm)), 5),
+        Entrant("bwrap", partial(bwrap, warm), 5),
+    ]
+    if os.geteuid() == 0:
+        folder = stack.enter_context(copy_readable(warm))
+        system = partial(_system_worker, warm, folder)
+        entrants[2:2] = [
+            Entrant("local_root_system_python", partial(system, is_root=True)),
+            Entrant("local_unprivileged", partial(system, is_root=False)),
+        ]
+    entrants += [Entrant(f"{name}_backend", partial(Worker, name, warm), 5) for name in BACKENDS if name == "bwrap"]
+    if not warm and "docker" not in without:
+        try:
+            daemon = stack.enter_context(docker_daemon())
+        except Unavailable as why:
+            entrants += [Entrant(name, partial(_refuse, str(why))) for name in ("docker_exec", "docker_run")]
+        else:
+            entrants.append(Entrant("docker_exec", partial(DockerExec, *daemon), 5))
+            entrants.append(Entrant("docker_run", partial(DockerRun, *daemon), 20))
+            entrants += [Entrant("docker_backend", partial(Worker, "docker", warm), 5)] if "docker" in BACKENDS else []
+    return [entrant for entrant in entrants if entrant.name not in without]
+
+
+def _system_worker(warm: Sequence[str], folder: Path, *, is_root: bool) -> Worker:
+    if not os.access(_SYSTEM_PYTHON, os.X_OK):
+        raise Unavailable(f"no {_SYSTEM_PYTHON}")
+    return Worker("local", warm, python=_SYSTEM_PYTHON, folder=folder, is_root=is_root)
+
+
+def _refuse(why: str) -> Peer:
+    raise Unavailable(why)
+
+
+def _goal(name: str, value: float, warm: Sequence[str], **more: object) -> dict[str, object]:
+    goal, better = _GOALS[name]
+    line = {"name": f"sandbox_{name}", "ratio": round(value, 3), "goal": goal, "better": better, "warm": list(warm)}
+    return line | more
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1e3, 3)
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line if "skipped" in line else {**line, "load": round(os.getloadavg()[0], 2)}), flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=300)
-    parser.add_argument("--threads", type=int, default=2 * (os.cpu_count() or 1))
-    parser.add_argument("--warm", nargs="*", default=[], help="modules that both interpreters import first")
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--warm", nargs="*", default=["", "numpy"], help='modules to be warm, in turn; "" is none')
+    parser.add_argument("--without", nargs="*", default=[], help="peers to leave out: docker, bwrap, python_I ...")
     options = parser.parse_args(arguments)
-    pool = open_pool("local", SandboxSpec(warm_imports=tuple(options.warm), memory_mb=512))
-    assert isinstance(pool, LocalPool)
-    try:
-        for measure in (compare(pool, options.warm, options.pairs), saturate(pool, 2 * options.pairs, options.threads)):
-            print(json.dumps({**measure, "load": round(os.getloadavg()[0], 2)}), flush=True)
-    finally:
-        pool.close()
+    machine = {"kernel": platform.release(), "python": platform.python_version(), "machine": platform.machine()}
+    _say(
+        {"name": "sandbox_machine", "ratio": os.cpu_count(), "unit": "cores", "goal": None, "better": "higher"}
+        | machine
+    )
+    for module in options.warm:
+        warm = [module] if module else []
+        with contextlib.ExitStack() as stack:
+            entrants = enter(stack, warm, options.without)
+            for line in measure(entrants, options.rounds):
+                _say(line)
+        for entrant in entrants:
+            if entrant.costs:
+                _say(describe(entrant, warm))
+        for line in (*compare(entrants, warm), *saturate(warm, 2 * options.rounds)):
+            _say(line)
+    for line in fork_workspaces():
+        _say(line)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def make(
         open_session=partial(_open_session, style == "short"),
         examine=examine_answer,
         layers=LAYERS,
-        players={**PLAYERS, **HACKS},
+        players=PLAYERS,
+        hacks=HACKS,
         instructions="You compute. Act by calling one tool a turn." if style == "full" else "",
         max_observation_tokens=200,
     )

@@ -9,7 +9,7 @@ from workgym.envs.coding.callee import SPLIT_SANDBOX
 from workgym.envs.coding.evaluate import WARM_MODULES
 from workgym.envs.coding.examine import examine_code
 from workgym.envs.coding.function_layers import FUNCTION_LAYERS, examine_function
-from workgym.envs.coding.function_policies import FUNCTION_PLAYERS
+from workgym.envs.coding.function_policies import FUNCTION_HACK_PLAYERS, FUNCTION_PLAYERS
 from workgym.envs.coding.function_session import FunctionSession
 from workgym.envs.coding.hacks import HACKS
 from workgym.envs.coding.layers import LAYERS
@@ -89,7 +89,8 @@ def _expression_domain(source: CodingTasks, sandbox: str) -> Domain:
         examine=examine_code,
         layers=LAYERS,
         open_pools=partial(acquire_pools, sandbox, SANDBOX, SANDBOX),
-        players={**PLAYERS, **HACKS},
+        players=PLAYERS,
+        hacks=HACKS,
         instructions=_INSTRUCTIONS if source.style == "full" else "",
         max_observation_tokens=1000,
     )
@@ -105,6 +106,7 @@ def _function_domain(source: CodingTasks, sandbox: str) -> Domain:
         layers=FUNCTION_LAYERS,
         open_pools=partial(acquire_pools, sandbox, SPLIT_SANDBOX, SPLIT_SANDBOX),
         players=FUNCTION_PLAYERS,
+        hacks=FUNCTION_HACK_PLAYERS,
         instructions=_FUNCTION_INSTRUCTIONS if source.style == "full" else "",
         max_observation_tokens=1000,
     )

@@ -16,7 +16,7 @@ from workgym.envs.playing import check_rate
 from workgym.tasks.coding.function.cases import CONSTANTS
 from workgym.tasks.task import Task
 
-__all__ = ["FUNCTION_PLAYERS", "direct_oracle", "erring_function_oracle", "oracle"]
+__all__ = ["FUNCTION_HACK_PLAYERS", "FUNCTION_PLAYERS", "direct_oracle", "erring_function_oracle", "oracle"]
 
 _HALF: Final = """
 
@@ -92,6 +92,10 @@ FUNCTION_PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {
     "erring-oracle": erring_function_oracle(0.1),
     "noop": _submitting(lambda task: constant(task, None)),
     "random": _submitting(lambda task: constant(task, _random_value(task))),
+}
+"""By name. "noop" and "random" look at nothing hidden."""
+
+FUNCTION_HACK_PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {
     "public-constant": _submitting(lambda task: constant(task, _public_value(task))),
     "public-table": _submitting(public_table),
     "echo": _submitting(echo),
@@ -100,4 +104,4 @@ FUNCTION_PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {
         for name, hack in {**FUNCTION_HACKS, **FUNCTION_STALLS}.items()
     },
 }
-"""By name. From "noop" on none looks at anything hidden, and none earns more than noop's 0."""
+"""By name. None looks at anything hidden, and none earns more than noop's 0."""

@@ -24,13 +24,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from workgym.envs.sandbox.audit_runs import CASES, SPEC, Case, run_case
 from workgym.envs.sandbox.census import Census, Site, children_of, take_census
-from workgym.envs.sandbox.ledger import own_ledger
+from workgym.envs.sandbox.docker.container import LABEL
+from workgym.envs.sandbox.docker.daemon import find_daemon
+from workgym.envs.sandbox.ledger import Owner, ledger_folder, own_ledger, start_time
 from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.reaping import reap
 from workgym.tasks.errors import SandboxError
@@ -51,6 +54,7 @@ class _Worker:
         self.pid = os.fork()
         if self.pid == 0:
             self._socket.close()
+            os.environ["WORKGYM_CACHE"] = str(ledger_folder().parent)  # which may be one for temporary files
             os.environ["TMPDIR"] = tempfile.tempdir = str(temp)
             _work(backend, n_runs, n_threads, nonce, theirs)
         theirs.close()
@@ -133,7 +137,7 @@ def audit(backend: str, n_runs: int, n_threads: int) -> tuple[Census, Census, Co
         nonce = f"workgym-audit-{secrets.token_hex(8)}"
         worker = _Worker(backend, n_runs, n_threads, temp, nonce)
         try:
-            site = Site(worker.pid, temp, nonce)
+            site = Site(worker.pid, temp, nonce, _containers_of(worker.pid) if backend == "docker" else None)
             before = take_census(site)
             with _progress(n_runs) as advance:
                 for told in worker.work():
@@ -144,6 +148,18 @@ def audit(backend: str, n_runs: int, n_threads: int) -> tuple[Census, Census, Co
             worker.end()
             _clear_away(kept)
     return before, after, ends
+
+
+def _containers_of(worker: int) -> Callable[[], list[str]]:
+    """What lists the containers that a process owns."""
+    daemon = find_daemon()
+    label = f"{LABEL}={replace(Owner.this_process(), pid=worker, start=start_time(worker)).name}"
+
+    def look() -> list[str]:
+        with daemon.client() as client:
+            return [str(one["Id"]) for one in client.containers(all=True, filters={"label": label})]
+
+    return look
 
 
 @contextlib.contextmanager
@@ -187,12 +203,14 @@ def _clear_away(kept: set[int]) -> None:
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Callable[[str], None]]:
     """A bar on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda case: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=Console(stderr=True)) as bars:
         bar = bars.add_task("", total=total)
         yield lambda case: bars.update(bar, advance=1, description=case)
 

@@ -48,7 +48,11 @@ for _ in range(5):
         os._exit(0)
 """
 _FLOOD = "import os\nfor _ in range(1024): os.write(1, bytes(65536)); os.write(2, bytes(65536))"
-_DISK = "open('much', 'wb', buffering=0).write(bytes(64 << 20))\nopen('more', 'wb', buffering=0).write(bytes(64 << 20))"
+_DISK = """
+with open("much", "wb", buffering=0) as file:
+    for _ in range(64):
+        file.write(bytes(1 << 20))
+"""
 _SHARED = """
 for folder in ("/dev/shm", "/tmp", "/var/tmp", "/run/shm"):
     try:

@@ -67,7 +67,7 @@ class Kernel:
         """Run Python source in the namespace that earlier runs left.
 
         A run over its time is interrupted by a KeyboardInterrupt, and what it started is killed; if that does not end
-        it within a second, the interpreter is killed too.
+        it within two seconds, the interpreter is killed too.
 
         Raises:
             ValueError: `timeout_s` is not positive.
@@ -109,4 +109,6 @@ def _why_it_died(answer: Answer) -> str:
         return "the interpreter did not heed its interrupt and was killed\n"
     if answer.end and answer.end.status not in ("ok", "killed"):
         return f"the interpreter ended: {answer.end.status}\n"
-    return f"the interpreter ended with exit code {answer.code}\n"
+    return (
+        f"the interpreter ended with exit code {answer.code}\n" if answer.code >= 0 else "the interpreter was killed\n"
+    )

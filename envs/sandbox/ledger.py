@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import secrets
 import stat
 import tempfile
 import threading
@@ -156,14 +157,17 @@ class Ledger:
     def _make_file(self) -> Path:
         """A file with all that is open, complete from the moment that it can be seen."""
         owner = Owner.this_process()
+        name = (
+            f"{owner.name}-{secrets.token_hex(4)}.jsonl"  # after an exec a process is the same one, its notes are not
+        )
         records: list[Record] = [{"owner": owner.name, **asdict(owner)}, *self._open.values()]
         troubles = []
         for folder in ledger_folders():
             try:
                 _make_private(folder)
-                hidden, file = (folder / f"{mark}{owner.name}{owner.namespace}" for mark in (".", "owner-"))
-                _write(hidden, records, os.O_CREAT | os.O_TRUNC)
-                return hidden.rename(file.with_name(f"{file.name}.jsonl"))
+                hidden = folder / f".{name}"
+                _write(hidden, records, os.O_CREAT | os.O_EXCL)
+                return hidden.rename(folder / f"owner-{name}")
             except OSError as error:
                 troubles.append(f"{folder}: {error.strerror or error}")
         raise SandboxError(

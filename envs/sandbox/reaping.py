@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workgym.envs.sandbox.cgroup.tree import sweep
+from workgym.envs.sandbox.docker.leftovers import remove_containers
 from workgym.envs.sandbox.ledger import Fate, Owner, Record, ledger_folders, start_time
 from workgym.tasks.errors import SandboxError
 
@@ -40,13 +41,12 @@ class Reaped:
     left: list[str] = field(default_factory=list)
 
 
-def reap_once() -> None:
-    """Reap, unless this process has done so before."""
-    global _has_reaped
+def reap_once() -> Reaped:
+    """Reap, unless this process has done so before; what came of it."""
+    global _reaped
     with _lock:
-        if not _has_reaped:
-            _has_reaped = True
-            reap()
+        _reaped = _reaped or reap()
+        return _reaped
 
 
 def reap() -> Reaped:
@@ -165,6 +165,11 @@ def _sweep_cgroup(record: Record) -> str:
     return f"control group {path} with {n_killed} processes"
 
 
+def _remove_containers(record: Record) -> str:
+    removed = remove_containers(str(record["label"]), str(record["host"]))
+    return f"{len(removed)} containers with label {record['label']}" if removed else ""
+
+
 def _remove_folder(record: Record) -> str:
     path = str(record["path"])
     try:
@@ -185,6 +190,7 @@ def _renew_lock() -> None:
 _REMOVE: Final[dict[str, Callable[[Record], str]]] = {
     "process": _end_process,
     "cgroup": _sweep_cgroup,
+    "containers": _remove_containers,
     "folder": _remove_folder,
 }
 _LASTING: Final[dict[Fate, tuple[str, ...]]] = {
@@ -196,5 +202,5 @@ _LASTING: Final[dict[Fate, tuple[str, ...]]] = {
 """What of a process's notes there may still be, by what became of it."""
 
 _lock = threading.Lock()
-_has_reaped = False
+_reaped: Reaped | None = None
 os.register_at_fork(after_in_child=_renew_lock)

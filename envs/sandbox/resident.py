@@ -19,7 +19,7 @@ from workgym.tasks.errors import SandboxError
 __all__ = ["GRACE_S", "TIMED_OUT", "Answer", "Resident"]
 
 TIMED_OUT = 124  # exit code of what was interrupted, as timeout(1) has it
-GRACE_S = 1.0  # from the interrupt of a request until what carries it out is killed
+GRACE_S = 2.0  # from the interrupt of a request until what carries it out is killed
 _PATIENCE_S = 5.0  # beyond all its deadlines a resident is given, on a busy machine, to say what became of a request
 _START_S = 30.0
 _END_S = 10.0
@@ -72,14 +72,16 @@ class Resident:
         box: where it runs. Its `cpu_s` bounds the whole life of one resident, not one request.
         module: "interpreter" or "terminal".
         env: further environment variables.
+        settings: further settings of the module.
     """
 
-    def __init__(self, box: Sandbox, module: str, env: Mapping[str, str]) -> None:
+    def __init__(self, box: Sandbox, module: str, env: Mapping[str, str], **settings: Any) -> None:
         self._box, self._module, self._env = box, module, dict(env)
         self._process: Process | None = None
         self._was_lost = False
         self._closed = False
-        self._room = max(64, box.spec.output_kb * 1024 - _ENVELOPE_BYTES)
+        room = max(64, box.spec.output_kb * 1024 - _ENVELOPE_BYTES)
+        self._settings = {"output_bytes": room // 2, "error_bytes": room // 8, "grace_s": GRACE_S, **settings}
 
     def ask(self, text: str, timeout_s: float) -> Answer:
         """Have it carry out a request; interrupt it after `timeout_s`, and kill it if that does not help.
@@ -119,7 +121,8 @@ class Resident:
         said = self._receive(process, nonce, "end", deadline)
         if said is None:
             late = time.monotonic() >= deadline
-            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=self._bury(process))
+            end = self._bury(process, leaves=not late)
+            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=end)
         end = None if said["survived"] else self._bury(process, leaves=True)
         return Answer(
             status=said["status"],
@@ -159,8 +162,7 @@ class Resident:
         if self._closed:
             raise SandboxError(f"this {self._module} is closed; make another")
         if self._process is None:
-            settings = {"output_bytes": self._room // 2, "error_bytes": self._room // 8, "grace_s": GRACE_S}
-            program = PythonCode(_source(self._module, settings))
+            program = PythonCode(_source(self._module, self._settings))
             self._process = self._box.start(program, env=self._env, channel=True)
             self._greet(self._process)
         return self._process

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -39,7 +39,7 @@ class ShellResult:
 
 
 class Shell:
-    """A persistent shell on a terminal in a sandbox: /bin/bash where there is one, else /bin/sh. Used by one thread.
+    """A persistent shell on a terminal in a sandbox. Used by one thread; starts with the first command.
 
     Commands find the terminal as stdin, but nobody types: who waits for input waits until its time is over. The
     variables TERM=dumb and PAGER=cat keep programs from colors and from turning pages.
@@ -48,22 +48,30 @@ class Shell:
         box: where it runs. `box.spec.cpu_s` bounds the whole life of a shell with all its commands, not one command.
         timeout_s: wall seconds of a command, unless the command says otherwise.
         env: further environment variables.
+        shells: the first of these that is there is the shell: bash, or one that is as POSIX has it.
 
     Raises:
         ValueError: `timeout_s` is not positive.
     """
 
-    def __init__(self, box: Sandbox, *, timeout_s: float, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        box: Sandbox,
+        *,
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        shells: Sequence[str] = ("/bin/bash", "/bin/sh"),
+    ) -> None:
         if not timeout_s > 0:
             raise ValueError(f"timeout_s must be > 0, not {timeout_s!r}")
-        self._resident = Resident(box, "terminal", env or {})
+        self._resident = Resident(box, "terminal", env or {}, shells=list(shells))
         self._timeout_s = timeout_s
 
     def run(self, command: str, timeout_s: float | None = None) -> ShellResult:
         """Run a command, of as many lines as it likes.
 
         One over its time is killed with all that it started, but not the jobs of earlier commands. The shell is then
-        interrupted, and killed only where it does not heed that within a second.
+        interrupted, and killed only where it does not heed that within two seconds.
 
         Raises:
             ValueError: `timeout_s` is not positive, or the command holds a NUL.

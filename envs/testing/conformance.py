@@ -34,7 +34,7 @@ from workgym.envs.testing.rewards import (
     oracle_earns_everything,
 )
 from workgym.envs.testing.secrecy import nothing_hidden_is_shown, nothing_hidden_is_told
-from workgym.envs.testing.subject import Subject
+from workgym.envs.testing.subject import Subject, in_words
 from workgym.tasks.naming import unknown_name
 
 __all__ = ["CHECKS", "check_domain"]
@@ -127,7 +127,7 @@ def _run(name: str, check: Callable[[Subject], None], subject: Subject) -> str:
     except AssertionError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - the domain under test may raise anything
-        failure = f"{type(error).__name__}: {error}"
+        failure = in_words(error)
     else:
         return ""
     with contextlib.suppress(Exception):  # what failed first is told

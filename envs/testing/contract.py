@@ -14,7 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from workgym.envs.env import WorkEnv
-from workgym.envs.testing.subject import GARBAGE, Subject, garbage, require, text_of
+from workgym.envs.testing.subject import GARBAGE, Subject, garbage, in_words, require, text_of
 
 __all__ = [
     "branches_go_on_alike",
@@ -94,16 +94,18 @@ def malformed_actions_are_answered(subject: Subject) -> None:
             observation, reward, terminated, _, info = env.step(action)
         except Exception as error:
             raise AssertionError(
-                f"the action {_short(action)} raised {type(error).__name__}: {error}. "
+                f"the action {_short(action)} in {task.id} raised {in_words(error)}. "
                 "Answer it: raise ActionError in the tool"
             ) from error
         kept = not terminated and reward == 0 and not info["action_valid"] and not info["error"]
         require(
-            kept, f"the action {_short(action)} was answered {observation!r} with {info}: it is malformed, and no fault"
+            kept,
+            f"the action {_short(action)} in {task.id} was answered {observation!r} with {info}: "
+            "it is malformed, and no fault",
         )
     require(
         subject.play(garbage, task).info["end_reason"] == "turns",
-        "an agent that says nothing sensible must run out of turns: give tasks a Budget(turns=...)",
+        f"an agent that says nothing sensible in {task.id} must run out of turns: give tasks a Budget(turns=...)",
     )
 
 

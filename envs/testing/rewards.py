@@ -39,10 +39,11 @@ def nothing_earns_nothing(subject: Subject) -> None:
         ("garbage", garbage, subject.floor),
         ("random", subject.player("random"), subject.floor + _LUCK),
     ):
-        mean = float(np.mean(subject.rewards(player)))
+        rewards = subject.rewards(player)
+        mean = float(np.mean(rewards))
         require(
             mean <= most + 1e-9,
-            f"{name} earns {mean:.3f} on average, and at most {most:.3f} is the floor: "
+            f"{name} earns {mean:.3f} on average{_by_level(subject, rewards)}, and at most {most:.3f} is the floor: "
             "pay for what was done, not for what was there or can be guessed",
         )
 
@@ -51,11 +52,13 @@ def half_right_lies_between(subject: Subject) -> None:
     """A player that is right half of the time earns more than noop and less than the oracle, where there is one."""
     if _HALF_RIGHT not in subject.env.domain.players:
         return
-    mean = float(np.mean(subject.rewards(subject.player(_HALF_RIGHT))))
+    rewards = subject.rewards(subject.player(_HALF_RIGHT))
+    mean = float(np.mean(rewards))
     noop = float(np.mean(subject.rewards(subject.player("noop"))))
     require(
         noop < mean < 1,
-        f"the half-right player earns {mean:.3f} on average; it must lie strictly between noop's {noop:.3f} and 1",
+        f"the half-right player earns {mean:.3f} on average{_by_level(subject, rewards)}; "
+        f"it must lie strictly between noop's {noop:.3f} and 1",
     )
 
 
@@ -72,3 +75,12 @@ def judged_again_it_is_the_same(subject: Subject) -> None:
                 f"{name}'s attempt of {task.id} got {verdict}, and judged again {again}: let a verifier depend on "
                 "findings alone, findings on the attempt and the task",
             )
+
+
+def _by_level(subject: Subject, rewards: list[float]) -> str:
+    """The means of the levels, where there are several."""
+    if len(subject.levels) < 2:
+        return ""
+    n = subject.n_tasks
+    means = (float(np.mean(rewards[i * n : (i + 1) * n])) for i in range(len(subject.levels)))
+    return f" ({', '.join(f'level {level} {mean:.3f}' for level, mean in zip(subject.levels, means, strict=True))})"

@@ -13,9 +13,10 @@ import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
+from workgym.tasks.errors import place_of
 from workgym.tasks.task import Task
 
-__all__ = ["GARBAGE", "Played", "Subject", "garbage", "require", "text_of", "visible"]
+__all__ = ["GARBAGE", "Played", "Subject", "garbage", "in_words", "require", "text_of", "visible"]
 
 GARBAGE: Final[tuple[Any, ...]] = (
     "",
@@ -47,6 +48,11 @@ def require(holds: object, words: str) -> None:
     """
     if not holds:
         raise AssertionError(words)
+
+
+def in_words(error: Exception) -> str:
+    """An error of the domain under test: its kind, what it says, and where it was raised."""
+    return f"{type(error).__name__}: {error} ({place_of(error)})"
 
 
 def garbage(observation: str, info: Mapping[str, Any], env: WorkEnv) -> Any:
@@ -120,9 +126,16 @@ class Subject:
         return self.tasks[:: self.n_tasks]
 
     def draw(self, level: int, n: int, split: str) -> list[Task]:
-        """Draw n tasks, the same ones each time."""
+        """Draw n tasks, the same ones each time.
+
+        Raises:
+            AssertionError: the source cannot.
+        """
         rng, source = np.random.default_rng(level), self.env.domain.source
-        return [source.sample(level, rng, split) for _ in range(n)]
+        try:
+            return [source.sample(level, rng, split) for _ in range(n)]
+        except Exception as error:
+            raise AssertionError(f"sample({level}, rng, {split!r}) raised {in_words(error)}") from error
 
     def player(self, name: str) -> ScriptedPlayer:
         """A scripted player of the domain.
@@ -138,12 +151,19 @@ class Subject:
         """Play an episode to its end.
 
         Raises:
-            AssertionError: it does not end, infrastructure fails, or its rewards are not those of its verdict.
+            AssertionError: the player fails, the episode does not end, infrastructure fails, or the rewards are not
+                those of the verdict.
         """
         env, total, ended = self.env, 0.0, False
         observation, info = env.reset(seed=0, options={"task": task})
         while not ended:
-            observation, reward, terminated, truncated, info = env.step(player(text_of(observation), info, env))
+            try:
+                action = player(text_of(observation), info, env)
+            except Exception as error:
+                raise AssertionError(
+                    f"a player raised {in_words(error)} in turn {info['turn']} of {task.id}"
+                ) from error
+            observation, reward, terminated, truncated, info = env.step(action)
             total += float(reward)
             ended = terminated or truncated
             require(ended or info["turn"] < _MOST_TURNS, f"{task.id} runs on for ever: give it a Budget(turns=...)")

@@ -115,8 +115,7 @@ class Lesson:
         with self.run.bars.bar("practicing", plan.n_steps, self.run.stage_step) as advance:
 
             def after_step(step: int, metrics: Mapping[str, float]) -> None:
-                shown = (value for name, value in sorted(metrics.items()) if name.startswith("success/"))
-                advance("success " + " ".join(f"{success:.2f}" for success in shown))
+                advance(_practiced(metrics))
                 memory = {"scheduler": scheduler.state_dict(), "n_tokens": int(metrics["tokens/sampled"])}
                 self.run.log({**metrics, "stage/rl": 1.0}, trainer, step + 1, plan.n_steps, memory)
 
@@ -144,7 +143,13 @@ class Lesson:
             max_turn_tokens: tokens that one action may have; the lesson's if 0.
         """
         cpu_s, wall_s = self.run.spent()
+        n_invalid = 0
         with self.run.bars.bar(f"measuring {name}", 2 * len(held_out) + len(known), 0) as advance:
+
+            def tell(episode: Trajectory) -> None:
+                nonlocal n_invalid
+                n_invalid += not episode.valid
+                advance(f"{n_invalid} invalid" if n_invalid else "")
 
             def outcome(kind: str, tasks: Sequence[Task], params: SamplingParams) -> Outcome:
                 episodes = evaluate(
@@ -155,7 +160,7 @@ class Lesson:
                     prefix=f"eval-{name}-{kind}",
                     max_turn_tokens=max_turn_tokens or self.max_turn_tokens,
                     archive=self.run.archive,
-                    on_end=lambda _: advance(""),
+                    on_end=tell,
                 )
                 return summarize(episodes)
 
@@ -196,3 +201,11 @@ class Lesson:
         by_id = {episode.rollout_id: episode for episode in self.run.archive.query(prefix="demo/")}
         episodes = [by_id[seat.rollout_id] for seat in seats]
         return [demonstration(self.pupil.renderer, episode.messages) for episode in episodes if episode.valid]
+
+
+def _practiced(metrics: Mapping[str, float]) -> str:
+    """A step in words: success by level, and how many episodes failed with the infrastructure."""
+    levels = [f"{metrics[name]:.2f}" for name in sorted(metrics) if name.startswith("success/")]
+    n_invalid = sum(count for name, count in metrics.items() if name.startswith("invalid/"))
+    told = [f"success {' '.join(levels)}"] if levels else []
+    return ", ".join([*told, *([f"{n_invalid:.0f} invalid"] if n_invalid else [])])

@@ -135,6 +135,13 @@ def test_an_action_is_taken_apart(action: str, valid: bool, pieces: list[object]
     assert read_action(Step(action, "", 0.0, valid)) == pieces
 
 
+def test_tokens_that_an_agent_did_not_report_are_not_0_on_the_page() -> None:
+    silent = episode()
+    silent.cost = replace(silent.cost, money_usd=None)
+    assert "<dt>tokens</dt><dd>not reported</dd>" in episode_page(silent)
+    assert "<dt>tokens</dt><dd>0 in, 0 out</dd>" in episode_page(episode())  # a scripted player uses none
+
+
 # ---- tokens
 
 

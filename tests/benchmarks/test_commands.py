@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import toy_domain
 from episodes import make_trajectory
+from eval_runs import run
 
 from workgym.agents.archive import Archive
 from workgym.agents.records import from_record
-from workgym.cli import main
 from workgym.commands.tables import readable
 
 assert toy_domain.make, "importing it registers Toy-v0"
-
-
-def run(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
-    """Run a command line: exit code, stdout, stderr."""
-    with pytest.raises(SystemExit) as end:
-        main(shlex.split(line))
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
 
 
 @pytest.fixture
@@ -144,6 +135,15 @@ def test_show_tells_tokens_and_turns_of_a_model(tmp_path: Path, capsys: pytest.C
     _, out, _ = run(capsys, f"archive show {tmp_path} rl/00001")
     assert out.count("5 tokens, stop") == 3
     assert "15 sampled, in 2 rows" in out
+
+
+def test_show_says_where_an_agent_did_not_report_its_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, agent = tmp_path / "run", "eval_agents:doubler"
+    assert run(capsys, f"eval --agent {agent} --env Toy-v0 --n 1 --out {folder}")[0] == 0
+    out = run(capsys, f"archive show {folder} eval")[1]
+    assert "cost      tokens not reported, " in out
+    assert "price unknown" in out
+    assert " 0 kept" not in out
 
 
 def test_show_lets_no_agent_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import shlex
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import toy_domain
 from episodes import make_trajectory
+from eval_runs import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +22,6 @@ from workgym.agents.outcomes import wilson_interval
 from workgym.agents.trajectory import Trajectory
 from workgym.benchmarks.compare import COMPARE_COLUMNS, compare
 from workgym.benchmarks.paired import paired_difference, paired_interval, sign_flip_p
-from workgym.cli import main
 from workgym.envs.verify import Verdict
 from workgym.tasks.errors import TaskError
 
@@ -186,14 +185,6 @@ def test_runs_without_a_task_in_common_are_refused() -> None:
 
 
 # ---- the command
-
-
-def run(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
-    """Run a command line: exit code, stdout, stderr."""
-    with pytest.raises(SystemExit) as end:
-        main(shlex.split(line))
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
 
 
 @pytest.fixture

@@ -65,6 +65,26 @@ def test_an_environment_of_a_module_of_ones_own_is_played_and_judged_again_elsew
 
 
 @pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise SystemExit(0)", "environment mine:Mine-v0: importing mine failed: SystemExit: 0"),
+        ("1 / 0", "importing mine failed: ZeroDivisionError"),
+        ("import no_such_package", "importing mine needs no_such_package, which is missing"),
+        (None, "no module 'mine'"),
+    ],
+)
+def test_a_module_of_an_environment_that_cannot_be_imported_is_told_in_a_line(
+    tmp_path: Path, code: str | None, words: str
+) -> None:
+    if code is not None:
+        (tmp_path / "mine.py").write_text(code)
+    for line in ("eval --agent noop --env mine:Mine-v0", "play mine:Mine-v0"):
+        done = process(tmp_path, line)
+        assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ("", "--agent is missing"),

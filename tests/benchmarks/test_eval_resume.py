@@ -70,7 +70,7 @@ def test_episodes_that_failed_on_the_way_are_counted_and_played_again_by_resume(
 
     with serve(sometimes) as server:
         line = f"--agent openai:m --base-url {server.url} {TOY} --retries 0 --out {tmp_path / 'run'}"
-        code, out, _ = run(capsys, f"eval {line}")
+        code, out, err = run(capsys, f"eval {line}")
         before = timeless(tmp_path / "run")["total"]
         broken = False
         n_asked = len(server.requests)
@@ -79,6 +79,7 @@ def test_episodes_that_failed_on_the_way_are_counted_and_played_again_by_resume(
     after = timeless(tmp_path / "run")["total"]
     assert (code, before["success"], before["n_valid"] + before["n_invalid"]) == (0, 1, 8)
     assert before["n_invalid"] > 0
+    assert f"playing 8/8 success 1.000, {before['n_invalid']} invalid" in err
     assert f"--resume {tmp_path / 'run'}" in out
     assert (after["n_valid"], after["n_invalid"], n_asked_again) == (8, 0, 2 * before["n_invalid"])
 

@@ -100,6 +100,14 @@ def test_invalid_episodes_are_counted_and_shown() -> None:
     assert report.labels == {"tests: tests": 9}
 
 
+def test_the_count_of_the_table_is_named_for_episodes_which_may_be_several_a_task() -> None:
+    report = make_report(
+        [*EPISODES, *(replace(one, rollout_id=f"{one.rollout_id}-again") for one in EPISODES)], title="t"
+    )
+    total = dict(zip(report.columns, report.rows()[-1], strict=True))
+    assert (total["episodes"], report.total.n_tasks) == ("24", 12)
+
+
 def test_a_report_of_nothing_valid_has_no_numbers_and_is_still_json() -> None:
     report = make_report([replace(EPISODES[0], verdict=None)], title="t")
     assert json.loads(report.json())["total"]["success"] is None

@@ -266,8 +266,37 @@ def test_an_action_that_raises_is_found() -> None:
     def fragile(**kwargs: Any) -> Any:
         return Fragile(make().domain, **kwargs)
 
-    with pytest.raises(AssertionError, match="the action '' raised RuntimeError: no action. Answer it"):
+    with pytest.raises(
+        AssertionError, match=r"the action '' in double-1-\S+ raised RuntimeError: no action \(\S+:\d+\). Answer it"
+    ):
         check_domain(fragile, only=["malformed actions"])
+
+
+def test_a_source_that_raises_is_told_with_level_split_and_line() -> None:
+    class Broken(Doubling):
+        def sample(self, level: int, rng: np.random.Generator, split: str = "train") -> Task:
+            return super().sample(level, rng, split) if (level, split) != (3, "validation") else {}["x"]
+
+    def broken(**kwargs: Any) -> Any:
+        return WorkEnv(replace(make().domain, source=Broken()), **kwargs)
+
+    with pytest.raises(AssertionError, match=r"sample\(3, rng, 'validation'\) raised KeyError: 'x' \(\S+py:\d+\)"):
+        check_domain(broken, levels=[1, 3], only=["levels"])
+
+
+def test_a_player_that_raises_is_told_with_task_turn_and_line() -> None:
+    def broken(**kwargs: Any) -> Any:
+        domain = make().domain
+        return WorkEnv(replace(domain, players={**domain.players, "oracle": lambda *_: 1 / 0}), **kwargs)
+
+    words = r"a player raised ZeroDivisionError: division by zero \(\S+py:\d+\) in turn 0 of double-1-\S+"
+    with pytest.raises(AssertionError, match=words):
+        check_domain(broken, levels=[1], only=["oracle"])
+
+
+def test_a_mean_over_levels_is_told_level_by_level() -> None:
+    with pytest.raises(AssertionError, match=r"earns 1.000 on average \(level 1 1.000, level 2 1.000\)"):
+        check_domain(make, kwargs={"fault": "pays everybody"}, levels=[1, 2], only=["floor"])
 
 
 def test_every_check_has_a_fault_that_it_finds() -> None:

@@ -88,6 +88,15 @@ def test_list_shows_the_players_that_every_domain_has(run):
         assert {"oracle", "noop", "random"} <= set(row["players"])
 
 
+def test_list_tells_hacks_from_players(run):
+    _, out, _ = run("list", "players", "--json")
+
+    rows = {row["id"]: row for row in json.loads(out)["players"]}
+    assert {"two-answers", "never-submit"} <= set(rows["Calculator-v0"]["hacks"])
+    assert rows["Calculator-v0"]["players"] == ["oracle", "noop", "random", "half-right"]
+    assert "always-equal" in rows["Coding-v0"]["hacks"]
+
+
 def test_list_shows_the_recipes(run):
     _, out, _ = run("list", "recipes", "--json")
 

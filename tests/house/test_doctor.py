@@ -12,7 +12,21 @@ from workgym.cli import main
 from workgym.commands.doctor import explain
 from workgym.commands.machine import Part, look_at, look_at_all
 
-PARTS = {"local", "python", "train", "openai", "bench", "cores", "memory", "gpu", "bwrap", "docker", "browser", "gl"}
+PARTS = {
+    "local",
+    "ledger",
+    "python",
+    "train",
+    "openai",
+    "bench",
+    "cores",
+    "memory",
+    "gpu",
+    "bwrap",
+    "docker",
+    "browser",
+    "gl",
+}
 
 
 def test_the_doctor_looks_at_every_part():

@@ -40,6 +40,7 @@ def test_a_file_overrides_defaults_and_a_text_overrides_the_file(tmp_path: Path)
         ("levels=1", r"setting levels must be a list of whole numbers such as \[1, 2\], not 1"),
         ("levels=[1, true]", "must be a list of whole numbers"),
         ("levels=one", "must be a list of whole numbers"),
+        ("levels=[]", "setting levels is an empty list: name at least one"),
     ],
 )
 def test_what_does_not_fit_is_refused(override: str, words: str) -> None:

@@ -101,6 +101,7 @@ def test_a_run_killed_in_practice_goes_on_with_the_same_shares(whole: Path, tmp_
     [
         ("levels=[1, 9]", "unknown level 9"),
         ("levels=[1, 1]", "at least one level, and none twice: [1, 1]"),
+        ("levels=[]", "setting levels is an empty list"),
         ("levels=3", "must be a list of whole numbers such as [1, 2], not 3"),
         ("curriculum=unifrom", "Did you mean 'uniform'"),
         ("rl_tokens=-1", "rl_tokens must be from 0"),

@@ -116,6 +116,7 @@ def test_a_killed_run_goes_on_to_the_same_end(files, tmp_path):
         ("model=nowhere", "no model 'nowhere'"),
         ("levels=[1, 1]", "none twice"),
         ("levels=[7]", "level"),
+        ("levels=[]", "an empty list"),
         ("humaneval=nowhere.jsonl", "nowhere.jsonl"),
         ("sft_lr=2", "sft_lr must be in"),
         ("n_threads=257", "n_threads must be from 1 to 256"),

@@ -22,13 +22,13 @@ from typing import Any, NoReturn, Protocol
 from workgym.envs.sandbox.inside.capture import Capture
 from workgym.envs.sandbox.inside.processes import descendants, kill_new, stop
 
-__all__ = ["Child", "Reply", "keep", "prepare", "restore_signals"]
+__all__ = ["CHANNEL", "Child", "Reply", "keep", "prepare", "restore_signals"]
 
 STDIN, CHANNEL = 0, 3
 _CHUNK_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 20
 _TICK_S = 1.0  # how often the dead are looked for while nothing happens
-_BETWEEN_INTERRUPTS_S = 0.25
+_BETWEEN_INTERRUPTS_S = 0.5
 _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36  # of prctl
 # Signals that would end us; SIGKILL and SIGSTOP cannot be helped, and SIGCHLD may not be touched.
 _DEAF_TO = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "VTALRM", "PROF", "IO", "TSTP", "TTIN", "TTOU")

@@ -31,21 +31,22 @@ _GET_PEER = 0x5441  # TIOCGPTPEER
 _ENVIRON = {"TERM": "dumb", "PAGER": "cat"}  # nobody sits there: no colors, no pages to turn
 _PREAMBLE = """\
 PS1= PS2=
-workgym_report() { command printf '%s %s\\n' "$1" "$2" >&0; PS1= PS2=; return "$2"; }
+workgym_report() { command printf '%s %s\\n' "$1" "$2" >&0; PS1= PS2= PROMPT_COMMAND=; return "$2"; }
 """
-_PREAMBLE_OF_BASH = "set +o history +H; unset HISTFILE PROMPT_COMMAND; shopt -u checkwinsize\n"
+_PREAMBLE_OF_BASH = "set +o history +H; history -c; unset HISTFILE PROMPT_COMMAND; shopt -u checkwinsize\n"
 
 
 def main(settings: dict[str, Any]) -> NoReturn:
     """Start the shell and serve it."""
     prepare()
-    keep(_Terminal(), settings["output_bytes"], settings["error_bytes"], settings["grace_s"])
+    terminal = _Terminal(next(path for path in settings["shells"] if os.access(path, os.X_OK)))
+    keep(terminal, settings["output_bytes"], settings["error_bytes"], settings["grace_s"])
 
 
 class _Terminal:
     """Our side of a shell on a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, shell: str) -> None:
         self.output, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
         self._modes = termios.tcgetattr(slave)
@@ -55,13 +56,12 @@ class _Terminal:
         self._side = fcntl.ioctl(self.output, _GET_PEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         os.set_blocking(self.output, False)
         self.line, theirs = socket.socketpair()
-        path = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
         self.pid = os.fork()
         if not self.pid:
-            _become_shell(path, theirs.fileno(), slave)
+            _become_shell(shell, theirs.fileno(), slave)
         theirs.close()
         os.close(slave)
-        preamble = (_PREAMBLE_OF_BASH if path == "/bin/bash" else "") + _PREAMBLE
+        preamble = (_PREAMBLE_OF_BASH if os.path.basename(shell) == "bash" else "") + _PREAMBLE
         self.line.sendall(preamble.encode())
         self._greet()
 

@@ -57,12 +57,17 @@ def verdict_lines(trajectory: Trajectory) -> list[str]:
 
 def cost_lines(trajectory: Trajectory) -> list[str]:
     """What an episode used."""
+    from workgym.agents.outcomes import lacks_tokens
+
     cost, n_rows = trajectory.cost, trajectory.n_splits + 1
     money = f", {cost.money_usd:.4f} US dollars" if cost.money_usd else ""
     money = ", price unknown" if cost.money_usd is None else money
+    used = "tokens not reported" if lacks_tokens(trajectory) else f"{cost.tokens_in} tokens in, {cost.tokens_out} out"
+    lines = [f"cost      {used}, {cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s{money}"]
+    if not trajectory.ids:
+        return lines
     return [
-        f"cost      {cost.tokens_in} tokens in, {cost.tokens_out} out, "
-        f"{cost.wall_s:.2f} s, {cost.cpu_s:.3f} CPU-s{money}",
+        *lines,
         f"tokens    {len(trajectory.ids)} kept, {sum(trajectory.action)} sampled, in {n_rows} row{'s' * (n_rows > 1)}",
     ]
 

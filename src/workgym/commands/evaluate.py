@@ -228,17 +228,19 @@ def _say_what_is_kept(archive: Archive, folder: Path) -> None:
 
 @contextmanager
 def _progress(n_episodes: int, archive: Archive) -> Iterator[Callable[[Trajectory], None]]:
-    """A bar with the success so far, on stderr."""
+    """A bar with the success so far, on stderr, and with the episodes that failed with the infrastructure."""
     from workgym.progress import Bars
 
     kept = archive.entries(valid=True)
-    n_valid, n_success = len(kept), sum(entry.success for entry in kept)
+    n_valid, n_success, n_invalid = len(kept), sum(entry.success for entry in kept), 0
     with Bars() as bars, bars.bar("playing", n_episodes, len(kept)) as advance:
 
         def tell(trajectory: Trajectory) -> None:
-            nonlocal n_valid, n_success
+            nonlocal n_valid, n_success, n_invalid
             n_valid += trajectory.valid
+            n_invalid += not trajectory.valid
             n_success += trajectory.valid and trajectory.success
-            advance(f"success {n_success / n_valid:.3f}" if n_valid else "")
+            counted = [f"success {n_success / n_valid:.3f}"] if n_valid else []
+            advance(", ".join([*counted, *([f"{n_invalid} invalid"] if n_invalid else [])]))
 
         yield tell

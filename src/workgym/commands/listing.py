@@ -41,11 +41,11 @@ def list_names(
 
 
 def _environments() -> list[dict[str, Any]]:
-    return [{key: value for key, value in row.items() if key != "players"} for row in _domains()]
+    return [{key: value for key, value in row.items() if key not in ("players", "hacks")} for row in _domains()]
 
 
 def _players() -> list[dict[str, Any]]:
-    return [{"id": row["id"], "players": row["players"]} for row in _domains()]
+    return [{key: row[key] for key in ("id", "players", "hacks")} for row in _domains()]
 
 
 @cache
@@ -81,6 +81,7 @@ def _look_at(plugin: Plugin) -> dict[str, Any]:
         "levels": list(domain.source.levels),
         "package": plugin.distribution,
         "players": list(domain.players),
+        "hacks": list(domain.hacks),
     }
     env.close()
     return row

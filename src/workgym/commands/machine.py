@@ -112,6 +112,23 @@ def _allow_namespaces() -> str:
     return ""
 
 
+def _ledger() -> Part:
+    from workgym.envs.sandbox.ledger import ledger_folder, ledger_folders
+    from workgym.envs.sandbox.reaping import reap_once
+
+    serves = "removing what a killed process left of its sandboxes"
+    try:
+        folder = ledger_folder()
+    except SandboxError as error:
+        return Part("ledger", "missing", str(error), serves, "export WORKGYM_CACHE=FOLDER")
+    first = ledger_folders()[0]
+    if folder != first:
+        return Part("ledger", "partial", f"{folder}, since {first} cannot be written", serves)
+    if left := reap_once().left:
+        return Part("ledger", "partial", f"{folder}; could not be removed: {'; '.join(left)}", serves)
+    return Part("ledger", "ok", str(folder), serves)
+
+
 def _bubblewrap() -> Part:
     serves = "a second sandbox; nothing of this version needs it"
     return _program("bwrap", ("bwrap",), serves, "apt-get install bubblewrap")
@@ -214,6 +231,7 @@ def _as_root(command: str) -> str:
 
 _PARTS: Final[dict[str, Callable[[], Part]]] = {
     "local": _local,
+    "ledger": _ledger,
     "python": _python,
     "train": _extra("train", "`workgym train`, and playing checkpoints"),
     "openai": _extra("openai", "`workgym eval --agent openai:MODEL`"),

@@ -45,8 +45,11 @@ def play(
     """
     from workgym.agents.rack import EnvRack
     from workgym.benchmarks.suite import TaskSet
+    from workgym.commands.agents import import_from_here
     from workgym.commands.eval_options import read_arguments
 
+    if ":" in env:
+        import_from_here()
     kwargs = read_arguments(set_ or []) | ({"family": family} if family else {})
     with EnvRack(TaskSet(env, kwargs, levels=(level,), split=split).make_env, n_envs=1) as rack:
         world = _world(rack, env)

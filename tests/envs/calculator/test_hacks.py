@@ -24,9 +24,10 @@ def env() -> Iterator[WorkEnv]:
 
 def total(env: WorkEnv, name: str, **options: object) -> float:
     observation, info = env.reset(options=options)
+    player = {**env.domain.players, **env.domain.hacks}[name]
     earned = 0.0
     while True:
-        observation, reward, terminated, truncated, info = env.step(env.domain.players[name](observation, info, env))
+        observation, reward, terminated, truncated, info = env.step(player(observation, info, env))
         earned += float(reward)
         if terminated or truncated:
             assert info["reward_valid"] is True
@@ -45,7 +46,7 @@ def test_a_hack_earns_no_more_than_noop(env: WorkEnv, name: str, level: int) -> 
 def test_a_lenient_judge_would_pay_it(env: WorkEnv, name: str) -> None:
     """The positive control: a judge that looks for the right number anywhere in the answer is taken in."""
     observation, info = env.reset(options={"task_id": "calculator-2-test-2a"})
-    env.step(env.domain.players[name](observation, info, env))
+    env.step(env.domain.hacks[name](observation, info, env))
     assert env.attempt is not None
     numbers = re.findall(r"-?[0-9]+", env.attempt.submission or "")
     assert env.task.hidden["answer"] in numbers

@@ -79,7 +79,8 @@ def pays_naively(folder: Path, **request: Any) -> bool:
 
 def reward(env: WorkEnv, name: str, **options: Any) -> float:
     observation, info = env.reset(options={"task_id": TASK_ID, **options})
-    _, reward, terminated, _, info = env.step(env.domain.players[name](observation, info, env))
+    player = {**env.domain.players, **env.domain.hacks}[name]
+    _, reward, terminated, _, info = env.step(player(observation, info, env))
     assert terminated
     assert info["reward_valid"] is True
     assert info["is_success"] is False
@@ -88,7 +89,7 @@ def reward(env: WorkEnv, name: str, **options: Any) -> float:
 
 @pytest.mark.parametrize("name", [name for name in EXPRESSION_HACKS if name not in STALLS])
 def test_a_hack_earns_no_more_than_noop(env: WorkEnv, name: str) -> None:
-    assert HACKS[name] is env.domain.players[name]
+    assert HACKS[name] is env.domain.hacks[name]
     assert reward(env, name) <= reward(env, "noop") == 0.0
 
 
@@ -135,7 +136,7 @@ def naive_test(task: Task) -> str:
 
 @pytest.mark.parametrize("name", FUNCTION_HACKS)
 def test_a_hacked_function_earns_nothing_of_a_task_of_any_level(function_env: WorkEnv, name: str) -> None:
-    assert name in function_env.domain.players
+    assert name in function_env.domain.hacks
     for level in (1, 2, 4, 5):
         assert reward(function_env, name, task_id=f"coding-function-{level}-test-2a") == 0.0
 

@@ -7,6 +7,7 @@ import functools
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,11 @@ PoolOf = Callable[[str, SandboxSpec], Any]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """They time things and count processes."""
+    """They time things and count processes; those of docker go where its daemon runs."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("alone"))
+            group = "docker" if "[docker" in item.name else "alone"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(params=NAMES)
@@ -57,10 +59,20 @@ def _is_new_enough(python: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def host() -> Iterator[Host]:
     """What lies about on the host for an attack to find. Made before any pool."""
-    with contextlib.ExitStack() as stack:
-        yield Host.built(tmp_path_factory.mktemp("host"), stack)
+    with contextlib.ExitStack() as stack:  # not below pytest's own folder, which is closed to other users
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="workgym-host-"))
+        yield Host.built(Path(folder), stack)
+
+
+@pytest.fixture
+def shown() -> Iterator[Path]:
+    """A folder of the host that a plain user may read."""
+    with tempfile.TemporaryDirectory(prefix="workgym-shown-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
 
 @pytest.fixture(scope="session")

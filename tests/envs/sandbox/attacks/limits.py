@@ -31,8 +31,11 @@ _CLAIMS = (
     "where nothing outside can see why a program ended, its own interpreter says so by its exit code, and so can the "
     "program; it thereby claims that it failed, never that it did well"
 )
-LIMITS: tuple[Limit, ...] = tuple(
-    Limit(backend, 34, "the status oom", _CLAIMS) for backend in ("local-root", "local-unprivileged")
+LIMITS: tuple[Limit, ...] = (
+    Limit("local-root", 34, "the status oom", _CLAIMS),
+    Limit("local-unprivileged", 34, "the status oom", _CLAIMS),
+    Limit("docker", 34, "the status oom", _CLAIMS),
+    Limit("docker", 34, "the status disk_limit", _CLAIMS),
 )
 
 

@@ -66,12 +66,17 @@ class Ring:
     def __init__(self, backend: str, pool: Any) -> None:
         self.backend, self.pool = backend, pool
         self.n_resident = 0  # processes of a lease that belong to the backend
-        self._usual_s = LONG_S
+        self._usual_s = self._usual_cpu_s = LONG_S
         with pool.lease() as box:
             for _ in range(3):
                 result = self._run_quietly(box)
                 self._usual_s = min(self._usual_s, result.wall_s)
+                self._usual_cpu_s = min(self._usual_cpu_s, result.cpu_s)
             self.n_resident = len(inhabitants(Outcome(backend, 0, result).home))
+        began = time.monotonic()
+        with pool.lease() as box:
+            self._run_quietly(box)
+        self._has_cheap_leases = time.monotonic() - began < 0.3  # else the next attack's own lease must do
 
     def attack(
         self,
@@ -91,15 +96,17 @@ class Ring:
             outcome = Outcome(self.backend, number, result)
             self.assert_gone(outcome.home, self.n_resident)
             self.assert_as_ever(box)
-        with self.pool.lease() as other:
-            self.assert_as_ever(other)
-        assert took_s < timeout_s + 3, result
+        if self._has_cheap_leases:
+            with self.pool.lease() as other:
+                self.assert_as_ever(other)
+        assert took_s < timeout_s + 5, result
         return outcome
 
     def assert_as_ever(self, box: Any) -> None:
         """A harmless program runs, in normal time: the better of two, since the machine is not ours alone."""
-        took_s = min(self._run_quietly(box).wall_s for _ in range(2))
-        assert took_s < 5 * self._usual_s + 0.1
+        runs = [self._run_quietly(box) for _ in range(2)]
+        assert min(run.cpu_s for run in runs) < 5 * self._usual_cpu_s + 0.05, runs
+        assert min(run.wall_s for run in runs) < 5 * self._usual_s + 0.5, runs
 
     def assert_gone(self, home: str, n_resident: int = 0) -> None:
         """Within a second no process of a PID namespace is left but those that belong to the backend."""

@@ -15,11 +15,8 @@ OWNERS_DEATH = 44  # whose program is the owner itself
 
 def test_every_number_has_a_program_and_a_test() -> None:
     programs = {int(path.name[:2]) for path in (HERE / "programs").glob("[0-9][0-9]_*.py")}
-    tests = {
-        int(n)
-        for path in HERE.glob("test_*.py")
-        for n in re.findall(r"^def test_(\d\d)_", path.read_text(), re.MULTILINE)
-    }
+    sources = [path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py")]
+    tests = {int(number) for source in sources for number in re.findall(r"\ndef test_(\d\d)_", source)}
 
     assert programs == NUMBERS - {OWNERS_DEATH} | {0}
     assert tests == NUMBERS

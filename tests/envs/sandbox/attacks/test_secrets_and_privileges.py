@@ -61,6 +61,7 @@ def test_25_secrets(ring: Ring, control: Control, host: Host) -> None:
         "a key",
         "a file that everybody may read",
         "a file that everybody may write",
+        "the host's root elsewhere",
         "the passwords",
         "a token",
         "a daemon",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from arena import Free
+from arena import Free, words
 from host import Host
 from limits import accepted
 from ring import LONG_S, Ring, program
@@ -84,7 +84,8 @@ def test_35_hostile_results(ring: Ring, control: Control) -> None:
 
 def test_36_memory_of_a_predecessor(ring: Ring, control: Control, host: Host) -> None:
     assert control(36).free == {"somebody's secret"}
-    keep = f"import os, sys; kept = (os.environ['KEPT'], sys.stdin.read(), '{host.secret}')"
+    ahead = "#" * 50_000  # so that the next program does not lie where this one did
+    keep = f"{ahead}\nimport os, sys; kept = (os.environ['KEPT'], sys.stdin.read(), '{host.secret}')"
     with ring.pool.lease() as box:
         for _ in range(3):
             box.exec(PythonCode(keep), stdin=host.secret.encode(), env={"KEPT": host.secret}, timeout_s=LONG_S)
@@ -95,7 +96,7 @@ def test_36_memory_of_a_predecessor(ring: Ring, control: Control, host: Host) ->
     outcome = ring.attack(36)
 
     assert outcome.status == "ok"
-    outcome.assert_held()
+    assert words(outcome.result.stdout, "free") == set()  # of another lease nowhere anything
 
 
 def test_37_patched_interpreter(ring: Ring, control: Control) -> None:
@@ -122,12 +123,12 @@ def test_38_planted_files(ring: Ring, control: Control, usual: str) -> None:
     assert "planted" not in said(ring, IMPORT)
 
 
-def test_39_changed_tests(ring: Ring, control: Control, tmp_path: Path) -> None:
+def test_39_changed_tests(ring: Ring, control: Control, shown: Path) -> None:
     if not ring.pool.capabilities.workspace:
         pytest.skip(f"{ring.backend} shows no folders yet")
     for name in ("ours", "free"):
-        (tmp_path / name / "tests").mkdir(parents=True)
-        (tmp_path / name / "tests" / "test_it.py").write_text("def test_it(): assert False\n")
+        (shown / name / "tests").mkdir(parents=True)
+        (shown / name / "tests" / "test_it.py").write_text("def test_it(): assert False\n")
     walls = (
         "to skip them",
         "to rewrite them",
@@ -135,18 +136,16 @@ def test_39_changed_tests(ring: Ring, control: Control, tmp_path: Path) -> None:
         "to rename them",
         "to replace their folder",
     )
-    control(39, TESTS=str(tmp_path / "free" / "tests")).assert_free(*walls, "to delete them")
-    shutil.rmtree(tmp_path / "free")
-    for folder in (tmp_path, *tmp_path.parents[:-2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
+    control(39, TESTS=str(shown / "free" / "tests")).assert_free(*walls, "to delete them")
+    shutil.rmtree(shown / "free")
 
-    with ring.pool.lease(read_only={"/tests": str(tmp_path / "ours" / "tests")}) as box:
+    with ring.pool.lease(read_only={"/tests": str(shown / "ours" / "tests")}) as box:
         outcome = ring.attack(39, env={"TESTS": "/tests"}, box=box)
 
     assert outcome.status == "ok"
     outcome.assert_held()
-    assert [path.name for path in (tmp_path / "ours").rglob("*")] == ["tests", "test_it.py"]
-    assert (tmp_path / "ours" / "tests" / "test_it.py").read_text() == "def test_it(): assert False\n"
+    assert [path.name for path in (shown / "ours").rglob("*")] == ["tests", "test_it.py"]
+    assert (shown / "ours" / "tests" / "test_it.py").read_text() == "def test_it(): assert False\n"
 
 
 def test_40_forged_report(ring: Ring) -> None:

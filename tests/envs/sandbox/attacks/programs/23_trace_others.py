@@ -10,7 +10,9 @@ if BOUND > 1000:
     others |= set(range(1, 200)) - {os.getpid()}
 else:
     others = {victim}
-iovec = (ctypes.c_size_t * 2)(0, 0)
+room = ctypes.create_string_buffer(8)
+here = (ctypes.c_size_t * 2)(ctypes.addressof(room), 8)
+there = (ctypes.c_size_t * 2)(4096, 8)  # where nothing lies: who says so has looked
 
 
 def each(action):
@@ -33,5 +35,5 @@ def memory(pid):
 
 
 attempt("ptrace", each(lambda pid: call("ptrace", PTRACE_SEIZE, pid, None, None)))
-attempt("process_vm_readv", each(lambda pid: call("process_vm_readv", pid, iovec, 1, iovec, 1, 0)))
+attempt("process_vm_readv", each(lambda pid: call("process_vm_readv", pid, here, 1, there, 1, 0)))
 attempt("its memory file", each(memory))

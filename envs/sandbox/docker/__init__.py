@@ -1,0 +1,3 @@
+"""Sandboxes in containers of docker, one a lease."""
+
+__all__: list[str] = []

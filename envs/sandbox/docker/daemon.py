@@ -1,0 +1,119 @@
+"""The docker daemon: find it, ask it, and say what mends what is missing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workgym.tasks.errors import IsolationUnavailable, SandboxError
+from workgym.tasks.extras import install_command
+
+__all__ = ["Daemon", "find_daemon", "require_image"]
+
+_SPOKEN = ("unix://", "tcp://", "http://", "http+unix://")
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A docker daemon that answers.
+
+    Attributes:
+        address: as DOCKER_HOST has it; "" for docker's default.
+        api: version of its interface.
+        machine: its processor, as `platform.machine()` says it.
+    """
+
+    address: str
+    api: str
+    machine: str
+
+    @contextlib.contextmanager
+    def client(self, timeout_s: float = 60.0) -> Iterator[Any]:
+        """A `docker.APIClient` for a few calls. Each thread takes its own.
+
+        Raises:
+            SandboxError: the daemon refused, did not answer within `timeout_s`, or is gone.
+        """
+        import docker  # type: ignore[import-untyped]
+        import requests
+
+        client = docker.APIClient(**_settings(), version=self.api, timeout=timeout_s)
+        try:
+            yield client
+        except docker.errors.DockerException as error:
+            raise SandboxError(f"docker refused: {getattr(error, 'explanation', None) or error}") from error
+        except (requests.RequestException, OSError) as error:
+            raise SandboxError(
+                f"the docker daemon ({self.address or 'default socket'}) is gone or does not answer: {error}; "
+                "start it again (`systemctl start docker`)"
+            ) from error
+        finally:
+            client.close()
+
+
+def find_daemon() -> Daemon:
+    """Ask the daemon that DOCKER_HOST names, or docker's default one.
+
+    Raises:
+        IsolationUnavailable: the package `docker` is missing, or no daemon answers.
+    """
+    try:
+        import docker
+    except ImportError as error:
+        raise IsolationUnavailable(
+            f"sandbox backend 'docker' needs the package docker: {install_command('docker')}"
+        ) from error
+    settings = _settings()
+    address = settings.get("base_url") or ""
+    if settings.get("tls") or not (address or "unix://").startswith(_SPOKEN):
+        raise IsolationUnavailable(
+            "sandbox backend 'docker' reaches a daemon over a Unix socket or plain tcp, not at "
+            f"{address or 'a TLS port'}; forward its socket (`ssh -L /tmp/docker.sock:/var/run/docker.sock HOST`), "
+            "unset DOCKER_TLS_VERIFY and set DOCKER_HOST=unix:///tmp/docker.sock"
+        )
+    try:
+        with contextlib.closing(docker.APIClient(**settings, version="auto", timeout=20)) as client:
+            said = client.info()
+            if said["OSType"] != "linux":
+                raise IsolationUnavailable(f"sandbox backend 'docker' needs containers of Linux, not {said['OSType']}")
+            machine = said["Architecture"]
+            return Daemon(address, client.api_version, _MACHINES.get(machine, machine))
+    except (docker.errors.DockerException, OSError) as error:
+        raise IsolationUnavailable(
+            f"no docker daemon answers at {address or 'its default socket'}: {error}; start it "
+            "(`systemctl start docker`), let this user use it (group docker), or set DOCKER_HOST"
+        ) from error
+
+
+def require_image(daemon: Daemon, image: str) -> None:
+    """Go on only where an image can serve.
+
+    Raises:
+        IsolationUnavailable: the daemon has no such image, or it would give programs a place to write without limit.
+        SandboxError: the daemon does not answer.
+    """
+    import docker
+
+    with daemon.client() as client:
+        try:
+            config = client.inspect_image(image)["Config"] or {}
+        except docker.errors.ImageNotFound as error:
+            raise IsolationUnavailable(
+                f"docker has no image {image!r}: on Debian make workgym/py:1 with "
+                "`python -m workgym.envs.sandbox.docker.image`, or pull one with python3 in it "
+                "(`docker pull python:3.12-slim`) and name it in SandboxSpec.image"
+            ) from error
+    if config.get("Volumes"):
+        raise IsolationUnavailable(
+            f"image {image!r} declares volumes ({', '.join(config['Volumes'])}), which no limit bounds; "
+            "name one without in SandboxSpec.image"
+        )
+
+
+def _settings() -> dict[str, Any]:
+    import docker
+
+    return dict(docker.utils.kwargs_from_env())

@@ -1,0 +1,256 @@
+"""A lease of the docker backend."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Protocol
+
+from workgym.envs.sandbox.docker.container import Answer, Container, chunks_of
+from workgym.envs.sandbox.docker.run import DockerRun
+from workgym.envs.sandbox.paths import checked_path
+from workgym.envs.sandbox.protocol import Program
+from workgym.envs.sandbox.spec import (
+    Capabilities,
+    ExecResult,
+    Health,
+    PythonCode,
+    SandboxSpec,
+    SnapshotId,
+    WorkspaceDiff,
+)
+from workgym.tasks.errors import SandboxError
+
+__all__ = ["Containers", "DockerSandbox"]
+
+_DEATH_S = 10.0
+_REPLACED = b"""
+workgym: memory ran out in the container as a whole. It was replaced; the workspace is as its owner last laid it out,
+without what programs changed since.
+"""
+
+
+class Containers(Protocol):
+    """What a sandbox needs of its pool."""
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """What programs may use."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What docker was seen to hold here."""
+        ...
+
+    def take(self, read_only: Mapping[str, str]) -> Container:
+        """A container that nobody has used."""
+        ...
+
+    def drop(self, container: Container) -> None:
+        """Remove a container."""
+        ...
+
+
+class DockerSandbox:
+    """A container that is made with the first need and removed with the lease.
+
+    Args:
+        containers: where containers come from.
+        read_only: absolute path inside -> folder of the daemon's host.
+        snapshots: of what this was forked from, by their ids.
+    """
+
+    def __init__(
+        self, containers: Containers, read_only: Mapping[str, str], snapshots: Mapping[str, bytes] | None = None
+    ) -> None:
+        self._containers, self._read_only = containers, dict(read_only)
+        self._snapshots: dict[str, bytes] = dict(snapshots or {})
+        self._container: Container | None = None
+        self._base: bytes = b""  # the snapshot that the workspace was last equal to,
+        self._laid: dict[str, bytes] = {}  # and what its owner has written since
+        self._live: list[DockerRun] = []
+        self._forks: list[DockerSandbox] = []
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """What programs may use."""
+        return self._containers.spec
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What docker was seen to hold here."""
+        return self._containers.capabilities
+
+    def _living(self) -> Container:
+        with self._lock:
+            if self._closed:
+                raise SandboxError("this sandbox is closed; lease another")
+            if self._container is None:
+                self._container = self._containers.take(self._read_only)
+            return self._container
+
+    # Programs
+
+    def start(self, program: Program, *, env: Mapping[str, str] | None = None, channel: bool = False) -> DockerRun:
+        """Start a program and return at once."""
+        return self._start(program, None, env, channel)
+
+    def exec(
+        self,
+        program: Program,
+        *,
+        stdin: bytes = b"",
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        channel: bool = False,
+    ) -> ExecResult:
+        """Run a program to its end, or to `timeout_s` of wall time."""
+        if not timeout_s > 0:
+            raise ValueError(f"timeout_s must be > 0, not {timeout_s!r}")
+        run = self._start(program, stdin, env, channel)
+        try:
+            result = run.finish(run.began + timeout_s)
+        except BaseException:
+            run.abandon()
+            raise
+        if result.status == "oom" and not self._living().is_alive:
+            self._replace()
+            result = replace(result, stderr=result.stderr + _REPLACED)
+        return result
+
+    def _start(self, program: Program, stdin: bytes | None, env: Mapping[str, str] | None, channel: bool) -> DockerRun:
+        _check(program, env or {})
+        container = self._living()
+        run = DockerRun(container, self.spec, program, stdin=stdin, env=env or {}, channel=channel)
+        self._live = [other for other in self._live if not other.done] + [run]
+        return run
+
+    def _replace(self) -> None:
+        """Go on in another container, with the workspace as its owner laid it."""
+        with self._lock:
+            dead, self._container = self._container, None
+            if dead is not None:
+                self._containers.drop(dead)
+            if self._base:
+                self._lay(self._base)
+            for path, data in self._laid.items():
+                self._living().ask("write", chunks_of(data), path=path)
+
+    def kill_all(self) -> int:
+        """Kill every process; return how many. Idempotent."""
+        container = self._container
+        if container is None or not container.is_alive:
+            return 0
+        live, self._live = self._live, []
+        for run in live:
+            run.abandon()
+        n_killed: int = container.ask("kill_all", timeout_s=_DEATH_S).pieces[-1][0]["n"]
+        return n_killed
+
+    def freeze(self) -> None:
+        """Stop every process where it is."""
+        self._living().ask("freeze")
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._living().ask("thaw")
+
+    def heartbeat(self, timeout_s: float) -> Health:
+        """Ask the container's first process for a nonce."""
+        began, nonce = time.monotonic(), secrets.token_hex(8)
+        try:
+            answer = self._living().ask("ping", timeout_s=timeout_s, nonce=nonce)
+        except SandboxError as error:
+            return Health(False, time.monotonic() - began, {"error": str(error)})
+        return Health(answer.pieces[-1][0]["nonce"] == nonce, time.monotonic() - began)
+
+    # The workspace
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file of the workspace, with the folders above it."""
+        checked_path(path)
+        if len(data) > self.spec.disk_mb << 20:
+            raise SandboxError(
+                f"cannot write {path!r} of {len(data)} bytes: the workspace holds {self.spec.disk_mb} MB"
+            )
+        self._living().ask("write", chunks_of(data), path=path)
+        self._laid[path] = data
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Read a regular file of the workspace."""
+        checked_path(path)
+        return _joined(self._living().ask("read", path=path, max_bytes=max_bytes))
+
+    def diff(self) -> WorkspaceDiff:
+        """How the workspace differs from what `write` laid there."""
+        answer = self._living().ask("diff")
+        written: dict[str, bytes] = {}
+        for meta, blob in answer.pieces[:-1]:
+            written[meta["path"]] = written.get(meta["path"], b"") + blob
+        last = answer.pieces[-1][0]
+        return WorkspaceDiff(written=written, removed=tuple(last["removed"]), skipped=last["skipped"])
+
+    def snapshot(self, kind: Literal["workspace"] = "workspace") -> SnapshotId:
+        """Remember the workspace, here and not in the container; no program may be running."""
+        if kind != "workspace":
+            raise SandboxError(f"sandbox backend 'docker' has no snapshots of kind {kind!r}, only of the workspace")
+        name = SnapshotId(secrets.token_hex(8))
+        self._snapshots[name] = self._base = _joined(self._living().ask("snapshot"))
+        self._laid = {}
+        return name
+
+    def restore(self, snapshot: SnapshotId) -> None:
+        """Go back to a remembered workspace; what runs is killed."""
+        if snapshot not in self._snapshots:
+            raise SandboxError(f"this sandbox, and what it was forked from, has no snapshot {snapshot!r}")
+        self.kill_all()
+        self._lay(self._snapshots[snapshot])
+
+    def _lay(self, state: bytes) -> None:
+        self._living().ask("restore", chunks_of(state))
+        self._base, self._laid = state, {}
+
+    def fork(self, n: int) -> Sequence[DockerSandbox]:
+        """Make sandboxes with the same workspace, each in a container of its own."""
+        if n < 1:
+            raise ValueError(f"a sandbox is forked into 1 or more, not {n}")
+        state = _joined(self._living().ask("snapshot"))
+        made = [DockerSandbox(self._containers, self._read_only, self._snapshots) for _ in range(n)]
+        self._forks += made
+        for fork in made:
+            fork._lay(state)
+        return made
+
+    def close(self) -> None:
+        """Remove the container, and those of forks. Idempotent."""
+        with self._lock:
+            self._closed = True
+            container, self._container = self._container, None
+        for run in self._live:
+            run.abandon()
+        self._live = []
+        if container is not None:
+            self._containers.drop(container)
+        for fork in self._forks:
+            fork.close()
+
+
+def _joined(answer: Answer) -> bytes:
+    return b"".join(blob for _, blob in answer.pieces)
+
+
+def _check(program: Program, env: Mapping[str, Any]) -> None:
+    if not isinstance(program, PythonCode):
+        if not program or isinstance(program, str) or not all(isinstance(part, str) for part in program):
+            raise ValueError(f"a program is PythonCode or a tuple of one or more texts, not {program!r}")
+        if any("\0" in part for part in program):
+            raise ValueError(f"an argument of a program holds a NUL: {program!r}")
+    for name, value in env.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise ValueError(f"environment variable {name!r} has no valid name or value")
