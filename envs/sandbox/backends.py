@@ -62,7 +62,10 @@ def build_pool(
     if backend == "docker":
         from workgym.envs.sandbox.docker.pool import DockerPool
 
-        return DockerPool(spec, capabilities, size)
+        size = size or PoolSize()
+        return DockerPool(
+            spec, capabilities, min_idle=size.min_idle, max_size=size.max_size, max_age_s=size.max_age_s
+        )
     if backend != UNSAFE:
         raise ValueError(f"{backend!r} is no backend by itself; open_pool chooses one for it")
     if not allow_unsafe:
