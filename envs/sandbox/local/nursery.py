@@ -44,10 +44,11 @@ class Nursery:
     Args:
         spec: what their children may use.
         size: how long each is used.
+        bwrap: path of bubblewrap, where that shall build the walls.
     """
 
-    def __init__(self, spec: SandboxSpec, size: PoolSize) -> None:
-        self._spec, self._size = spec, size
+    def __init__(self, spec: SandboxSpec, size: PoolSize, bwrap: str = "") -> None:
+        self._spec, self._size, self._bwrap = spec, size, bwrap
         self._lock = threading.Lock()
         self._young: dict[_Shown, _Warm] = {}
         self._old: list[_Warm] = []  # they get no new sandboxes, and end with their last
@@ -136,7 +137,7 @@ class Nursery:
             if isinstance(found, CgroupTree):
                 self._tree = found.keep("pids")
                 self._notes += [own_ledger().note("cgroup", path=str(path)) for path in self._tree.owner_folders()]
-        zygote = Zygote(self._spec, shown=shown, has_memory_cgroup=self._tree is not None)
+        zygote = Zygote(self._spec, shown=shown, has_memory_cgroup=self._tree is not None, bwrap=self._bwrap)
         return _Warm(zygote, own_ledger().note("process", pid=zygote.pid))
 
     def quarantine(self, zygote: Zygote) -> None:

@@ -34,12 +34,19 @@ class LocalPool:
         spec: what each program may use.
         capabilities: tells what this machine was seen to hold.
         size: how many sandboxes are lent at once, and how long an interpreter is used.
+        bwrap: path of bubblewrap, where that shall build the walls.
     """
 
     def __init__(
-        self, spec: SandboxSpec, capabilities: Callable[[], Capabilities], size: PoolSize | None = None
+        self,
+        spec: SandboxSpec,
+        capabilities: Callable[[], Capabilities],
+        size: PoolSize | None = None,
+        *,
+        bwrap: str = "",
     ) -> None:
         self._spec, self._capabilities, self._size = spec, capabilities, size or PoolSize()
+        self._bwrap = bwrap
         self._closed = False
         self._begin()
         _pools.add(self)
@@ -50,7 +57,7 @@ class LocalPool:
         """Start without a zygote: when new, and in a process that was forked from another."""
         self._leases = threading.Semaphore(self._size.max_size)
         self._room = threading.Semaphore(MAX_RUNS)
-        self._nursery = Nursery(self._spec, self._size)
+        self._nursery = Nursery(self._spec, self._size, self._bwrap)
         self._runs: set[Run] = set()
 
     @property

@@ -43,34 +43,37 @@ class Place:
     """One workspace.
 
     Attributes:
+        shelf: where its levels lie.
         family: whose it is.
         below: frozen levels under it, from the lowest up.
         top: the level that is written to.
     """
 
-    __slots__ = ("below", "family", "top")
+    __slots__ = ("below", "family", "shelf", "top")
 
-    def __init__(self, family: Family, below: list[int]) -> None:
-        self.family, self.below, self.top = family, below, 0
+    def __init__(self, shelf: str, family: Family, below: list[int]) -> None:
+        self.shelf, self.family, self.below, self.top = shelf, family, below, 0
 
     @property
     def folder(self) -> str:
         """What a program sees as its workspace."""
-        return f"{namespaces.SHELF}/{self.top}/{'m' if self.below else 'u'}"
+        return f"{self.shelf}/{self.top}/{'m' if self.below else 'u'}"
 
 
 class Store:
     """Makes and drops workspaces.
 
     Args:
+        shelf: a folder in which to mount them.
         disk_bytes: of all levels of one workspace together.
         n_inodes: in all of them.
         links: name -> target, laid into each fresh workspace.
         users: ids to give to families; empty where they need none.
     """
 
-    def __init__(self, disk_bytes: int, n_inodes: int, links: dict[str, str], users: list[int]) -> None:
+    def __init__(self, shelf: str, disk_bytes: int, n_inodes: int, links: dict[str, str], users: list[int]) -> None:
         self._disk_bytes, self._n_inodes, self._links, self._users = disk_bytes, n_inodes, links, users
+        self._shelf = shelf
         self._has_users = bool(users)
         self._last = 0
 
@@ -82,7 +85,7 @@ class Store:
         """
         if family is None:
             family = Family(self._users.pop() if self._has_users else None)
-        place = Place(family, below)
+        place = Place(self._shelf, family, below)
         family.n_places += 1
         try:
             self._raise_level(place)
@@ -116,12 +119,12 @@ class Store:
         except BaseException:
             place.top, place.below = was, stack
             raise
-        _lower(was)
+        self._lower(was)
 
     def drop(self, place: Place) -> None:
         """Give a workspace up."""
         place.family.n_places -= 1
-        _lower(place.top)
+        self._lower(place.top)
         self.bury(place.family)
 
     def bury(self, family: Family) -> None:
@@ -129,7 +132,7 @@ class Store:
         if family.n_places or family.n_runs:
             return
         for level in family.frozen:
-            _lower(level)
+            self._lower(level)
         family.frozen.clear()
         if family.user is not None:
             self._users.append(family.user)
@@ -140,7 +143,7 @@ class Store:
         n_bytes, n_inodes = self._room(place.below)
         self._last += 1
         level = self._last
-        root = f"{namespaces.SHELF}/{level}"
+        root = f"{self._shelf}/{level}"
         os.mkdir(root)
         try:
             kernel.mount("tmpfs", root, _FLAGS, f"mode=0755,size={n_bytes},nr_inodes={n_inodes + _OVERHEAD}")
@@ -152,28 +155,27 @@ class Store:
             if place.family.user is not None:
                 os.chown(f"{root}/u", place.family.user, namespaces.NOBODY)
             if place.below:
-                lower = ":".join(f"{namespaces.SHELF}/{number}/u" for number in reversed(place.below))
+                lower = ":".join(f"{self._shelf}/{number}/u" for number in reversed(place.below))
                 options = f"lowerdir={lower},upperdir={root}/u,workdir={root}/w"
                 kernel.mount("overlay", f"{root}/m", _FLAGS, options if self._has_users else options + ",userxattr")
         except BaseException:
-            _lower(level)
+            self._lower(level)
             raise
         place.top = level
 
     def _room(self, below: list[int]) -> tuple[int, int]:
         n_bytes, n_inodes = self._disk_bytes, self._n_inodes + len(self._links)
         for level in below:
-            seen = os.statvfs(f"{namespaces.SHELF}/{level}")
+            seen = os.statvfs(f"{self._shelf}/{level}")
             n_bytes -= (seen.f_blocks - seen.f_bfree) * seen.f_bsize
             n_inodes -= max(0, seen.f_files - seen.f_ffree - _OVERHEAD)
         if n_bytes < os.sysconf("SC_PAGE_SIZE") or n_inodes < 1:  # a tmpfs of size 0 would have no limit
             raise OSError(28, "the snapshots below leave no room in the workspace")
         return n_bytes, n_inodes
 
-
-def _lower(level: int) -> None:
-    """Detach a level, with the overlay in it; programs that still use it keep it alive until they end."""
-    root = f"{namespaces.SHELF}/{level}"
-    with contextlib.suppress(OSError):  # it could not be mounted
-        kernel.unmount(root)
-    os.rmdir(root)
+    def _lower(self, level: int) -> None:
+        """Detach a level, with the overlay in it; programs that still use it keep it alive until they end."""
+        root = f"{self._shelf}/{level}"
+        with contextlib.suppress(OSError):  # it could not be mounted
+            kernel.unmount(root)
+        os.rmdir(root)

@@ -31,7 +31,7 @@ PING = struct.pack("<Bq", 16, 0)  # as local/zygote.py has it
 _START_S = 60.0
 _END_S = 10.0
 _PACKAGE = "workgym.envs.sandbox.local"
-_MODULES = ("kernel", "namespaces", "processes", "store", "child", "zygote")
+_MODULES = ("kernel", "namespaces", "processes", "program", "store", "child", "bwrapped", "zygote")
 _FLAGS = ("-P", "-s", "-S", "-B", "-X", "utf8")
 _FIRST_DESCRIPTOR = 10  # above all that the zygote expects at fixed numbers
 _ENVIRON = {
@@ -81,6 +81,7 @@ class Zygote:
         spec: what its children may use.
         shown: (path inside, folder of the host), to be read by all of them.
         has_memory_cgroup: a cgroup limits their memory, so that no limit of address space need do it.
+        bwrap: path of bubblewrap, where that shall build the walls.
 
     Attributes:
         pid: of the process that we started; the zygote itself is below it, in a PID namespace of its own.
@@ -94,19 +95,22 @@ class Zygote:
 
     links: frozenset[str]
 
-    def __init__(self, spec: SandboxSpec, *, shown: Sequence[tuple[str, str]] = (), has_memory_cgroup: bool) -> None:
+    def __init__(
+        self, spec: SandboxSpec, *, shown: Sequence[tuple[str, str]] = (), has_memory_cgroup: bool, bwrap: str = ""
+    ) -> None:
         if not sys.platform.startswith("linux") or platform.machine() not in ARCHITECTURES:
             raise IsolationUnavailable(
                 f"sandbox backend 'local' needs Linux on {' or '.join(ARCHITECTURES)}; "
                 f"this is {sys.platform} on {platform.machine()}"
             )
         self.heard = time.monotonic()
+        self._bwrap = bwrap
         self._lock = threading.Lock()
         self._end_lock = threading.Lock()
         self._ended = False
         self._last_words = ""
         try:
-            self._spawn(_config(spec, shown, has_memory_cgroup))
+            self._spawn(_config(spec, shown, has_memory_cgroup, bwrap))
         except OSError as error:
             raise SandboxError(
                 f"cannot start the sandbox's zygote: {error}; free some processes or descriptors"
@@ -141,15 +145,14 @@ class Zygote:
             for descriptor in high:
                 stack.callback(os.close, descriptor)
             actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(high)]
-            python = getattr(sys, "_base_executable", None) or sys.executable
+            python = _interpreter()
             command = [python, *_FLAGS, "-c", _BOOTSTRAP]
-            environ = _ENVIRON | {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
             # A session of its own: a Ctrl-C at the terminal is not meant for it. And SIGCHLD as it was born: whoever
             # ignores it cannot wait for its children, and no child may change that again.
             self.pid = os.posix_spawn(
                 python,
                 command,
-                environ,
+                _environ(),
                 file_actions=actions,
                 setsid=True,
                 setsigmask=(),
@@ -176,7 +179,8 @@ class Zygote:
         if answer["step"] == "start":
             raise SandboxError(f"the sandbox's zygote could not start:\n{answer['message']}")
         fix = _FIXES.get(answer["errno"], "see `workgym doctor`")
-        raise IsolationUnavailable(f"sandbox backend 'local' cannot isolate: {answer['message']}; {fix}")
+        name = "bwrap" if self._bwrap else "local"
+        raise IsolationUnavailable(f"sandbox backend {name!r} cannot isolate: {answer['message']}; {fix}")
 
     def last_words(self) -> str:
         """What it wrote to its stderr, if anything."""
@@ -279,7 +283,17 @@ def _duplicate_high(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
 
 
-def _config(spec: SandboxSpec, shown: Sequence[tuple[str, str]], has_memory_cgroup: bool) -> dict[str, object]:
+def _interpreter() -> str:
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def _environ() -> dict[str, str]:
+    return _ENVIRON | {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+
+
+def _config(
+    spec: SandboxSpec, shown: Sequence[tuple[str, str]], has_memory_cgroup: bool, bwrap: str
+) -> dict[str, object]:
     """All that a zygote needs to know, as JSON."""
     machinery = [
         (f"{_PACKAGE}.{name}", resources.files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8"))
@@ -295,6 +309,10 @@ def _config(spec: SandboxSpec, shown: Sequence[tuple[str, str]], has_memory_cgro
         "env": dict(spec.env),
         "shown": list(shown),
         "has_memory_cgroup": has_memory_cgroup,
+        "bwrap": bwrap,
+        "program": resources.files(_PACKAGE).joinpath("program.py").read_text(encoding="utf-8"),
+        "python": [_interpreter(), *_FLAGS],
+        "environ": _environ(),
         "machinery": machinery,
         "site": site,
         "visible": [sys.base_prefix, sys.base_exec_prefix, *site],

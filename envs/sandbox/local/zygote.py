@@ -31,7 +31,7 @@ import traceback
 from types import ModuleType
 from typing import Any, NoReturn
 
-from workgym.envs.sandbox.local import child, kernel, namespaces, processes
+from workgym.envs.sandbox.local import bwrapped, child, kernel, namespaces, processes
 from workgym.envs.sandbox.local.store import Place, Store
 
 __all__ = [
@@ -56,15 +56,18 @@ USAGE = struct.Struct("<d")  # CPU seconds so far
 _LARGEST_MESSAGE = 1 << 17
 _MOST_FILES = 12
 _O_PATH = 0o10000000
+_BARE_BYTES = 64 << 20  # address space of an interpreter that has just started
+
+Walls = child.Walls | bwrapped.Walls
 
 
 class _Run:
     """A child, from its birth until its report."""
 
-    __slots__ = ("began", "line", "n_killed", "pid", "pidfd", "place")
+    __slots__ = ("began", "line", "n_killed", "pid", "pidfd", "place", "proof")
 
-    def __init__(self, pid: int, pidfd: int, line: int, place: Place) -> None:
-        self.pid, self.pidfd, self.line, self.place = pid, pidfd, line, place
+    def __init__(self, pid: int, pidfd: int, line: int, place: Place, proof: int) -> None:
+        self.pid, self.pidfd, self.line, self.place, self.proof = pid, pidfd, line, place, proof
         self.n_killed = 0
         self.began = time.monotonic()
 
@@ -95,7 +98,7 @@ def main(config: dict[str, Any]) -> NoReturn:
             control.close()
             kernel.close_from(CONTROL)
             os._exit(min(255, abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))))
-        limits, links = _warm_up(config, admin)
+        walls, shelf, links = (_stand_by if config["bwrap"] else _warm_up)(config, admin)
         kernel.set_death_signal(signal.SIGKILL)  # a change of user or group would clear it
     except namespaces.Denied as denied:
         _say(control, {"step": denied.step, "errno": denied.errno, "message": str(denied)})
@@ -103,16 +106,17 @@ def main(config: dict[str, Any]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
         _say(control, {"step": "start", "errno": 0, "message": traceback.format_exc()})
         os._exit(4)
-    store = Store(config["disk_mb"] << 20, config["n_inodes"], links, users)
+    store = Store(shelf, config["disk_mb"] << 20, config["n_inodes"], links, users)
     _say(control, {"ready": True, "admin": admin, "links": list(links)})
-    _Zygote(control, limits, store, admin).serve()
+    _Zygote(control, walls, store).serve()
 
 
 def _say(control: socket.socket, answer: dict[str, Any]) -> None:
     control.send(json.dumps(answer)[:60_000].encode())
 
 
-def _warm_up(config: dict[str, Any], admin: bool) -> tuple[child.Limits, dict[str, str]]:
+def _warm_up(config: dict[str, Any], admin: bool) -> tuple[Walls, str, dict[str, str]]:
+    """Become the interpreter that programs are forked from."""
     links = namespaces.build_root(config["visible"], config["hidden"], config["shown"])
     if admin:
         kernel.capability_bounding_clear()
@@ -130,7 +134,18 @@ def _warm_up(config: dict[str, Any], admin: bool) -> tuple[child.Limits, dict[st
     limits = child.Limits(config, baseline)
     limits.hand_down()
     child.settle()
-    return limits, links
+    return child.Walls(limits, admin), namespaces.SHELF, links
+
+
+def _stand_by(config: dict[str, Any], admin: bool) -> tuple[Walls, str, dict[str, str]]:
+    """Become what starts programs behind bubblewrap's walls."""
+    shelf, links = bwrapped.prepare(config)
+    if admin:
+        namespaces.leave_groups()
+    kernel.no_new_privileges()
+    limits = child.Limits(config, _BARE_BYTES)
+    limits.hand_down()
+    return bwrapped.Walls(config, limits, shelf), shelf, links
 
 
 def _load_with_parents(name: str, source: str) -> None:
@@ -146,13 +161,8 @@ def _load_with_parents(name: str, source: str) -> None:
 class _Zygote:
     """The loop that makes workspaces, starts runs and reports their ends."""
 
-    def __init__(self, control: socket.socket, limits: child.Limits, store: Store, admin: bool) -> None:
-        self._control, self._limits, self._store = control, limits, store
-        self._namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
-        if not admin:
-            self._namespaces |= kernel.CLONE_NEWUSER
-        if limits.loopback:
-            self._namespaces |= kernel.CLONE_NEWNET
+    def __init__(self, control: socket.socket, walls: Walls, store: Store) -> None:
+        self._control, self._walls, self._store = control, walls, store
         self._buffer = bytearray(_LARGEST_MESSAGE)
         self._places: dict[int, Place] = {}  # by number
         self._place_lines: dict[int, int] = {}  # line -> number
@@ -254,7 +264,9 @@ class _Zygote:
             else:  # one of its own: an open file has flags that the next program to hold it would find
                 stdin = os.open("/dev/null", os.O_RDONLY)
                 files.append(stdin)
-            pid, pidfd = kernel.clone(self._namespaces)
+            proof, pledge = self._walls.open_proof()
+            files += [] if pledge < 0 else [pledge]
+            pid, pidfd = kernel.clone(self._walls.namespaces)
         except (OSError, KeyError) as error:
             _complain(line, error)
             for descriptor in files:
@@ -262,12 +274,12 @@ class _Zygote:
             return
         if pid == 0:
             message = memoryview(self._buffer)[HEAD.size : size]
-            child.become(self._limits, place, message, [stdin, stdout, stderr, *rest], line)
+            self._walls.become(place, message, [stdin, stdout, stderr, *rest], line, pledge)
         self._buffer[:size] = bytes(size)  # a child sees our memory: it must not find its predecessor's program there
         for descriptor in files[1:]:
             os.close(descriptor)
         place.family.n_runs += 1
-        run = _Run(pid, pidfd, line, place)
+        run = _Run(pid, pidfd, line, place, proof)
         self._ends[pidfd] = self._lines[line] = run
         for descriptor in (pidfd, line):
             self._watch(descriptor)
@@ -296,10 +308,13 @@ class _Zygote:
         if not pid:  # an event of a descriptor that had this number before
             return
         del self._ends[run.pidfd], self._lines[run.line]
+        status, failure = self._walls.judge(status, run.n_killed > 0, run.proof)
         report = REPORT.pack(
             status, run.n_killed, usage.ru_utime + usage.ru_stime, time.monotonic() - run.began, usage.ru_maxrss
         )
-        self._send(run, b"X" + report)
+        self._send(run, b"E" + failure.encode() if failure else b"X" + report)
+        if run.proof >= 0:
+            os.close(run.proof)
         for descriptor in (run.pidfd, run.line):
             self._stop_watching(descriptor)
             os.close(descriptor)

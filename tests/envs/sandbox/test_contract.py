@@ -262,7 +262,8 @@ def test_a_command_line_runs_as_given(box: Sandbox) -> None:
 
 def test_a_command_that_does_not_exist_ends_as_in_a_shell(box: Sandbox) -> None:
     result = box.exec(("nowhere",), timeout_s=LONG_S)
-    assert (result.status, result.exit_code, result.stderr) == ("nonzero", 127, b"nowhere: No such file or directory\n")
+    assert (result.status, result.exit_code) == ("nonzero", 127)
+    assert b"nowhere: " in result.stderr
 
 
 @pytest.mark.parametrize("program", [(), "ls -l", ("ls", 3), ("a\0b",)])
