@@ -114,7 +114,10 @@ def _let_run(backend: str, n_runs: int, n_threads: int, nonce: str, say: Callabl
             say(case=case.name, run=end, right=is_right)
 
         with ThreadPoolExecutor(n_threads) as threads:
-            list(threads.map(act, islice(cycle(able), n_runs)))
+            list(threads.map(act, islice(cycle(case for case in able if not case.is_alone), n_runs)))
+        for case in able:
+            if case.is_alone:
+                act(case)
     finally:
         pool.close()
 

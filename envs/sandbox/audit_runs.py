@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from workgym.envs.sandbox.census import children_of
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
@@ -72,12 +75,14 @@ class Case:
         act: does it in a pool, given a nonce for the names of its files, and says how it ended.
         ends: how it may end.
         needs: the capabilities without which it cannot be done.
+        is_alone: it is done once, when all others are through, for it would disturb them.
     """
 
     name: str
     act: Callable[[SandboxPool, str], str]
     ends: tuple[str, ...] = ("ok",)
     needs: tuple[str, ...] = ()
+    is_alone: bool = False
 
 
 def run_case(case: Case, pool: SandboxPool, nonce: str) -> tuple[str, bool]:
@@ -135,6 +140,24 @@ def _snapshot_and_fork(pool: SandboxPool, _: str) -> str:
     return "ok" if is_right else f"mixed up: {told}, {contents}"
 
 
+def _kill_the_machinery(pool: SandboxPool, _: str) -> str:
+    """Kill every process that the pool has started, under a program; the next program must find all as ever."""
+    with pool.lease() as box:
+        process = box.start(PythonCode(_WAIT), channel=True)
+        process.receive(_LONG_S)
+        machinery = children_of(os.getpid())
+        for pid in machinery:
+            os.kill(pid, signal.SIGKILL)
+        if not machinery:
+            return "nothing to kill"
+        try:
+            return f"told as {process.wait(_LONG_S).status}"
+        except SandboxError:
+            pass
+    with pool.lease() as box:
+        return box.exec(PythonCode("print(1)"), timeout_s=_LONG_S).status
+
+
 CASES: Final = [
     Case("ok", _executes("print(sum(range(10)))")),
     Case("error", _executes("1 / 0"), ("nonzero",)),
@@ -151,5 +174,6 @@ CASES: Final = [
     Case("killed", _kill, ("killed",)),
     Case("closed under a program", _close_under_a_program),
     Case("snapshot and fork", _snapshot_and_fork, needs=("workspace", "snapshot")),
+    Case("machinery killed", _kill_the_machinery, ("ok", "nothing to kill"), is_alone=True),
 ]
 """What is run in turn. Whoever wants to see the audit find something adds a case that leaves something."""

@@ -106,7 +106,7 @@ def _why_it_died(answer: Answer) -> str:
     if answer.survived:
         return ""
     if answer.timed_out:
-        return "the interpreter did not heed its interrupt and was killed\n"
+        return "its time was over, and the interpreter did not survive the interrupt\n"
     if answer.end and answer.end.status not in ("ok", "killed"):
         return f"the interpreter ended: {answer.end.status}\n"
     return (

@@ -74,11 +74,12 @@ class Shell:
         interrupted, and killed only where it does not heed that within two seconds.
 
         Raises:
-            ValueError: `timeout_s` is not positive, or the command holds a NUL.
+            ValueError: `timeout_s` is not positive, or the command holds a NUL or what is no text.
             SandboxError: the sandbox is gone, or this shell was closed.
         """
         if "\0" in command:
             raise ValueError(f"a command cannot hold a NUL: {command[:80]!r}")
+        command.encode("utf-8", "surrogateescape")
         answer = self._resident.ask(command, self._timeout_s if timeout_s is None else timeout_s)
         return ShellResult(
             output=answer.output,

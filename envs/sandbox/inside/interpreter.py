@@ -75,6 +75,7 @@ class _Interpreter:
 def _live(line: int, output: int, error_bytes: int) -> NoReturn:
     """What the child does, from its birth on."""
     restore_signals()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # but while a request runs
     os.setsid()
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     high = min(limit, _HIGHEST_DESCRIPTOR + 1) - 1 if limit > 0 else _HIGHEST_DESCRIPTOR

@@ -73,9 +73,9 @@ def prepare() -> None:
     libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def restore_signals() -> None:
-    """In the child: hear again, and belong to the user again, who may then look at its own /proc/self."""
-    for name in _DEAF_TO:
+def restore_signals(*others: str) -> None:
+    """In the child: hear again, of other signals too, and belong to the user, who may then look at its /proc/self."""
+    for name in (*_DEAF_TO, *others):
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_SET_DUMPABLE, 1, 0, 0, 0)
 
@@ -99,8 +99,8 @@ def keep(child: Child, output_bytes: int, error_bytes: int, grace_s: float) -> N
 class _Request:
     """What is being done, and until when."""
 
-    def __init__(self, nonce: str, timeout_s: float) -> None:
-        self.nonce = nonce
+    def __init__(self, nonce: str, text: str | None, timeout_s: float) -> None:
+        self.nonce, self.text = nonce, text
         self.deadline = time.monotonic() + timeout_s
         self.next_interrupt = self.deadline
         self.old = descendants(os.getpid())
@@ -147,13 +147,14 @@ class _Keeper:
         self._is_over = self._is_over or not chunk
         self._asked += chunk
         line, newline, rest = self._asked.partition(b"\n")
-        if newline:
-            self._asked = rest
-            asked = json.loads(line)
-            self._request = _Request(asked["nonce"], asked["timeout_s"])
-            self._tell({"nonce": asked["nonce"], "event": "begun"})
-            with contextlib.suppress(OSError):  # it is gone, or its line is: its end, or the deadline, will tell
-                self._child.ask(asked["nonce"], asked.get("text"))
+        if not newline or self._is_child_dead():  # without a "begun" it may be asked of another
+            return
+        self._asked = rest
+        asked = json.loads(line)
+        self._request = request = _Request(asked["nonce"], asked.get("text"), asked["timeout_s"])
+        self._tell({"nonce": request.nonce, "event": "begun"})
+        with contextlib.suppress(OSError):  # its line is gone: its end, or the deadline, will tell
+            self._child.ask(request.nonce, request.text)
 
     def _listen(self) -> None:
         try:
@@ -189,12 +190,16 @@ class _Keeper:
             return _TICK_S
         return max(0.0, min(_TICK_S, self._request.next_interrupt - time.monotonic()))
 
+    def _is_child_dead(self) -> bool:
+        poll = select.poll()
+        poll.register(self._pidfd, select.POLLIN)
+        return bool(poll.poll(0))
+
     def _child_ended(self) -> None:
         status = os.waitstatus_to_exitcode(os.waitpid(self._child.pid, 0)[1])
         self._is_over = True
         if self._request is not None:
-            code = status if status >= 0 else 128 - status
-            self._answer({"status": "died", "code": code, "signal": max(0, -status)}, survived=False)
+            self._answer({"status": "died", "code": status if status >= 0 else 128 - status}, survived=False)
 
     def _reap(self) -> None:
         """Bury orphans: they count against the number of processes until somebody does."""
@@ -209,15 +214,16 @@ class _Keeper:
         request, self._request = self._request, None
         if request is None:
             return
-        self._child.settle(self._capture)
-        head, tail, n_dropped = self._capture.take()
+        head, tail, n_dropped = b"", b"", 0
+        if request.text is not None:
+            self._child.settle(self._capture)
+            head, tail, n_dropped = self._capture.take()
         self._tell(
             {
                 "nonce": request.nonce,
                 "event": "end",
                 "status": reply["status"],
                 "code": reply["code"],
-                "signal": reply.get("signal", 0),
                 "survived": survived,
                 "timed_out": request.timed_out,
                 "error": _encoded(reply.get("error", "").encode("utf-8", "backslashreplace")[: self._error_bytes]),

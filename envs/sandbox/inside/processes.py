@@ -13,6 +13,7 @@ __all__ = ["descendants", "kill_new", "stop"]
 Identity = tuple[int, int]  # process id and start time: an id alone may be given to another process
 _ROUNDS = 20
 _STOP_S = 0.1
+_DEATH_S = 1.0
 
 
 def descendants(root: int) -> set[Identity]:
@@ -20,13 +21,11 @@ def descendants(root: int) -> set[Identity]:
     return set(_below(root, (), 0))
 
 
-def kill_new(root: int, spared: int, old: Container[Identity]) -> int:
+def kill_new(root: int, spared: int, old: Container[Identity]) -> None:
     """Kill what is below `root`, but for one process, and for old processes with all that is below them.
 
     They are stopped first, until no new one appears: a process that is killed alone leaves its children time to go on.
-
-    Returns:
-        How many were killed.
+    Then it is waited, but not for long, until they are dead.
     """
     stopped: set[Identity] = set()
     for _ in range(_ROUNDS):
@@ -36,7 +35,9 @@ def kill_new(root: int, spared: int, old: Container[Identity]) -> int:
         _signal(fresh, signal.SIGSTOP)
         stopped |= fresh
     _signal(stopped, signal.SIGKILL)
-    return len(stopped)
+    deadline = time.monotonic() + _DEATH_S
+    while stopped & set(_below(root, old, spared)) and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def stop(pid: int) -> None:

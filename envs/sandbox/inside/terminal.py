@@ -124,7 +124,7 @@ def _report(nonce: str) -> str:
 
 
 def _become_shell(path: str, line: int, slave: int) -> NoReturn:
-    restore_signals()
+    restore_signals("PIPE", "XFSZ")  # Python ignores them, and what is ignored stays so in a shell
     line, terminal, slave = (
         fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _TERMINAL + 1) for number in (line, slave, slave)
     )

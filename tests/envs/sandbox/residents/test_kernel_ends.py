@@ -10,7 +10,7 @@ import pytest
 from workgym.envs.sandbox.kernel import Kernel, KernelResult
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.protocol import Sandbox
-from workgym.envs.sandbox.spec import SandboxSpec
+from workgym.envs.sandbox.spec import PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
 
 LONG_S, SHORT_S = 60.0, 0.5
@@ -58,7 +58,7 @@ def test_who_does_not_heed_the_interrupt_is_killed(kernel: Kernel) -> None:
     deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('deaf')\nwhile True: pass"
     result = kernel.run(deaf, timeout_s=SHORT_S)
     assert (result.status, result.output, result.survived) == ("timeout", "deaf\n", False)
-    assert "did not heed" in result.error
+    assert "did not survive the interrupt" in result.error
     after = kernel.run("'x' in globals()")
     assert (after.output, after.restarted) == ("False\n", True)
     assert not kernel.run("1").restarted
@@ -83,11 +83,16 @@ def test_whoever_ends_the_interpreter_is_told_so(kernel: Kernel, source: str, co
     assert kernel.run("1").restarted
 
 
-def test_an_interpreter_that_ended_between_runs_is_replaced_before_the_next(kernel: Kernel) -> None:
+def test_an_interpreter_that_ends_under_a_run_from_without_is_told_so(kernel: Kernel) -> None:
     kernel.run("import os, threading; threading.Timer(0.05, os._exit, (0,)).start()")
     result = kernel.run("import time; time.sleep(60)")
-    after = kernel.run("print('once')")
     assert (result.status, result.survived) == ("died", False)
+
+
+def test_an_interpreter_that_ended_between_runs_is_replaced_before_the_next(kernel: Kernel, room: Sandbox) -> None:
+    kernel.run("import os, threading; threading.Timer(0.05, os._exit, (0,)).start()")
+    room.exec(PythonCode("import time; time.sleep(0.5)"), timeout_s=LONG_S)
+    after = kernel.run("print('once')")
     assert (shown(after), after.restarted) == (("ok", "once\n"), True)
 
 
@@ -148,12 +153,13 @@ def test_too_much_memory_is_an_error_that_can_be_survived(kernel: Kernel) -> Non
     assert shown(kernel.run("1")) == ("ok", "1\n")
 
 
-def test_a_heartbeat_is_answered_and_changes_nothing(kernel: Kernel) -> None:
-    kernel.run("7")
+def test_a_heartbeat_is_answered_and_changes_nothing(kernel: Kernel, room: Sandbox) -> None:
+    kernel.run("7\nimport threading; threading.Timer(0.05, print, ('late',)).start(); 7")
+    room.exec(PythonCode("import time; time.sleep(0.5)"), timeout_s=LONG_S)
     health = kernel.heartbeat()
     assert health.alive
     assert health.latency_s < 1
-    assert shown(kernel.run("_")) == ("ok", "7\n")
+    assert shown(kernel.run("_")) == ("ok", "late\n7\n")
 
 
 def test_an_interpreter_without_a_heartbeat_is_replaced(kernel: Kernel) -> None:
