@@ -302,8 +302,8 @@ class Run:
             self._settle()
             if kind == b"E":
                 _ = self._berth.workspace  # says why, where that is what could not be made
-                words = body + b"; " * bool(self._outlets[1].kept) + bytes(self._outlets[1].kept[-500:])
-                raise SandboxError(f"a run could not be set up: {words.decode('utf-8', 'replace').strip()}")
+                said = body + b"; " * bool(self._outlets[1].kept) + bytes(self._outlets[1].kept[-500:])
+                raise SandboxError(f"a run could not be set up: {said.decode('utf-8', 'replace').strip()}")
             words = self._berth.zygote.last_words()
             raise SandboxError(
                 f"the sandbox's zygote (pid {self._berth.zygote.pid}) died under a program, whose result is lost; "
