@@ -64,16 +64,14 @@ def test_a_browser_that_is_named_is_asked_for_its_version(monkeypatch, tmp_path)
     assert look_at("browser") == Part("browser", "ok", f"Chromium 123.4 ({program})", look_at("browser").serves)
 
 
-def test_a_docker_client_without_a_server_is_half_a_docker(monkeypatch, tmp_path):
-    (tmp_path / "docker").write_text("#!/bin/sh\n")
-    (tmp_path / "docker").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_a_docker_that_does_not_answer_is_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
 
     docker = look_at("docker")
 
-    assert docker.state == "partial"
-    assert "no server" in docker.found
+    assert docker.state == "missing"
+    assert f"{tmp_path}/docker.sock" in docker.found
+    assert docker.mend
 
 
 def test_a_card_that_answers_is_found_without_loading_torch(monkeypatch, tmp_path):

@@ -129,7 +129,7 @@ class Container:
     def _hear(self, meta: dict[str, Any], blob: bytes) -> None:
         match meta["op"]:
             case "ready":
-                self._warm_mb = meta["peak_kib"] >> 10
+                self._warm_mb = meta["held_kib"] >> 10
             case "answer":
                 if answer := self._answers.get(meta["ask"]):
                     answer.pieces.append((meta, blob))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from workgym.tasks.extras import install_command
 
 __all__ = ["Daemon", "find_daemon", "require_image"]
 
+_DEFAULT = "unix:///var/run/docker.sock"
+_REACH_S = 10.0
 _SPOKEN = ("unix://", "tcp://", "http://", "http+unix://")
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
@@ -75,13 +78,16 @@ def find_daemon() -> Daemon:
             "unset DOCKER_TLS_VERIFY and set DOCKER_HOST=unix:///tmp/docker.sock"
         )
     try:
+        _reach(address)
         with contextlib.closing(docker.APIClient(**settings, version="auto", timeout=20)) as client:
             said = client.info()
             if said["OSType"] != "linux":
                 raise IsolationUnavailable(f"sandbox backend 'docker' needs containers of Linux, not {said['OSType']}")
             machine = said["Architecture"]
             return Daemon(address, client.api_version, _MACHINES.get(machine, machine))
-    except (docker.errors.DockerException, OSError) as error:
+    except (docker.errors.DockerException, SandboxError, OSError) as error:
+        if isinstance(error, IsolationUnavailable):
+            raise
         raise IsolationUnavailable(
             f"no docker daemon answers at {address or 'its default socket'}: {error}; start it "
             "(`systemctl start docker`), let this user use it (group docker), or set DOCKER_HOST"
@@ -111,6 +117,25 @@ def require_image(daemon: Daemon, image: str) -> None:
             f"image {image!r} declares volumes ({', '.join(config['Volumes'])}), which no limit bounds; "
             "name one without in SandboxSpec.image"
         )
+
+
+def _reach(address: str) -> None:
+    """See that somebody listens, before docker's client tries: that leaves a socket open where nobody does.
+
+    Raises:
+        SandboxError: nobody does.
+    """
+    kind, _, path = (address or _DEFAULT).removeprefix("http+").partition("://")
+    if kind != "unix":
+        return
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(_REACH_S)
+            line.connect(path)
+    except OSError as error:
+        raise SandboxError(
+            f"the docker daemon at {path} does not answer: {error}; start it again (`systemctl start docker`)"
+        ) from error
 
 
 def _settings() -> dict[str, Any]:

@@ -20,6 +20,10 @@ __all__ = ["DockerRun"]
 _FLOOD = 256  # times its cap: a program that writes more is ended
 _DEATH_S = 10.0
 _OUT_OF_MEMORY, _OUT_OF_DISK = 137, 153  # exit codes of Python programs, as inside/program.py has them
+_REPLACED = b"""
+workgym: memory ran out in the container as a whole. Another takes its place; its workspace is as its owner last laid it
+out, without what programs changed since.
+"""
 
 
 @dataclass
@@ -211,6 +215,7 @@ class DockerRun:
         """The container is gone. A program that took so much memory that its container died is to blame itself."""
         if not self._container.ran_out_of_memory():
             self._container.raise_lost("is gone")
+        self._outlets[2].kept += _REPLACED
         report = {"status": signal.SIGKILL, "reason": "oom", "wall_s": time.monotonic() - self.began}
         return self._result(report)
 

@@ -6,7 +6,6 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 from workgym.envs.sandbox.docker.container import Answer, Container, chunks_of
@@ -27,10 +26,6 @@ from workgym.tasks.errors import SandboxError
 __all__ = ["Containers", "DockerSandbox"]
 
 _DEATH_S = 10.0
-_REPLACED = b"""
-workgym: memory ran out in the container as a whole. It was replaced; the workspace is as its owner last laid it out,
-without what programs changed since.
-"""
 
 
 class Containers(Protocol):
@@ -91,9 +86,23 @@ class DockerSandbox:
         with self._lock:
             if self._closed:
                 raise SandboxError("this sandbox is closed; lease another")
+            if self._container is not None and not self._container.is_alive:
+                if not self._container.ran_out_of_memory():
+                    self._container.raise_lost("is gone")
+                self._replace(self._container)
             if self._container is None:
                 self._container = self._containers.take(self._read_only)
             return self._container
+
+    def _replace(self, dead: Container) -> None:
+        """Go on in another container, with the workspace as its owner laid it: a program that kills its own loses."""
+        self._container = None
+        self._containers.drop(dead)
+        laid = self._laid
+        if self._base:
+            self._lay(self._base)
+        for path, data in laid.items():
+            self.write(path, data)
 
     # Programs
 
@@ -115,14 +124,10 @@ class DockerSandbox:
             raise ValueError(f"timeout_s must be > 0, not {timeout_s!r}")
         run = self._start(program, stdin, env, channel)
         try:
-            result = run.finish(run.began + timeout_s)
+            return run.finish(run.began + timeout_s)
         except BaseException:
             run.abandon()
             raise
-        if result.status == "oom" and not self._living().is_alive:
-            self._replace()
-            result = replace(result, stderr=result.stderr + _REPLACED)
-        return result
 
     def _start(self, program: Program, stdin: bytes | None, env: Mapping[str, str] | None, channel: bool) -> DockerRun:
         _check(program, env or {})
@@ -130,17 +135,6 @@ class DockerSandbox:
         run = DockerRun(container, self.spec, program, stdin=stdin, env=env or {}, channel=channel)
         self._live = [other for other in self._live if not other.done] + [run]
         return run
-
-    def _replace(self) -> None:
-        """Go on in another container, with the workspace as its owner laid it."""
-        with self._lock:
-            dead, self._container = self._container, None
-            if dead is not None:
-                self._containers.drop(dead)
-            if self._base:
-                self._lay(self._base)
-            for path, data in self._laid.items():
-                self._living().ask("write", chunks_of(data), path=path)
 
     def kill_all(self) -> int:
         """Kill every process; return how many. Idempotent."""

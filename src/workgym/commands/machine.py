@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes.util
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import re
+import shlex
 import shutil
-import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -135,20 +137,25 @@ def _bubblewrap() -> Part:
 
 
 def _docker() -> Part:
-    serves = "sandboxes off Linux; nothing of this version needs it"
-    client = shutil.which("docker")
-    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
-    path = Path(host.removeprefix("unix://"))
-    listening = not host.startswith("unix://") or (path.exists() and stat.S_ISSOCK(path.stat().st_mode))
-    if listening and client:
-        return Part("docker", "ok", f"client {client}, server at {host}", serves)
-    if listening:
-        return Part("docker", "partial", f"server at {host}, no client", serves, _as_root("apt-get install docker.io"))
-    if client:
-        return Part(
-            "docker", "partial", f"client {client}, no server at {host}", serves, _as_root("service docker start")
-        )
-    return Part("docker", "missing", "neither client nor server", serves, _as_root("apt-get install docker.io"))
+    from workgym.envs.sandbox.docker.daemon import find_daemon, require_image
+    from workgym.envs.sandbox.spec import SandboxSpec
+
+    serves = "the sandbox `docker`, off Linux or where it is preferred"
+    image = SandboxSpec().image
+    if importlib.util.find_spec("docker") is None:
+        return Part("docker", "missing", "the package docker is not installed", serves, install_command("docker"))
+    try:
+        daemon = find_daemon()
+    except SandboxError as error:
+        start = "service docker start" if shutil.which("dockerd") else "apt-get install docker.io"
+        return Part("docker", "missing", str(error), serves, _as_root(start))
+    try:
+        require_image(daemon, image)
+    except SandboxError as error:
+        make = f"{shlex.quote(sys.executable)} -m workgym.envs.sandbox.docker.image"
+        return Part("docker", "missing", str(error), serves, make)
+    found = f"a daemon at {daemon.address or 'its default socket'} that has image {image}"
+    return Part("docker", "ok", found, serves)
 
 
 def _browser() -> Part:

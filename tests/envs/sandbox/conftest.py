@@ -5,9 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from docker_daemon import Dockerd, can_run_dockerd, running_dockerd
 
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.pool import open_pool
@@ -21,6 +27,27 @@ Open = Callable[[SandboxSpec], LocalPool]
 def local(require_backend: Callable[[str], None]) -> None:
     """Skip where the backend does not work."""
     require_backend("local")
+
+
+@pytest.fixture(scope="session")
+def dockerd() -> Iterator[Dockerd | None]:
+    """A docker daemon of our own with the default image, where we may run one; DOCKER_HOST names it."""
+    if not can_run_dockerd():
+        yield None
+        return
+    from workgym.envs.sandbox.docker.image import build_image
+
+    with running_dockerd() as daemon, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", daemon.address)
+        build_image(SandboxSpec().image)
+        yield daemon
+
+
+@pytest.fixture(scope="session")
+def docker_host(dockerd: Dockerd | None, require_backend: Callable[[str], None]) -> str:
+    """Where docker answers: our own daemon, or else the one that this machine has. All its tests share one worker."""
+    require_backend("docker")
+    return os.environ.get("DOCKER_HOST", "")
 
 
 @pytest.fixture

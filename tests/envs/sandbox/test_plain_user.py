@@ -37,7 +37,8 @@ def readable() -> Iterator[Path]:
     """A copy of the code, of these tests and of pytest that everybody may read."""
     here = Path(__file__).parent
     root = here.parents[2]
-    leave_out = shutil.ignore_patterns("__pycache__", "attacks", Path(__file__).name)  # attacks/ has its own plain user
+    # attacks/ has its own plain user, and in_docker/ its own daemon.
+    leave_out = shutil.ignore_patterns("__pycache__", "attacks", "in_docker", Path(__file__).name)
     with tempfile.TemporaryDirectory(prefix="workgym-nobody-") as name:
         folder = Path(name)
         package = folder / "workgym"

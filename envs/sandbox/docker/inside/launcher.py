@@ -71,7 +71,7 @@ class _Launcher:
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._say({"op": "ready", "peak_kib": self._zygote.peak_kib})
+        self._say({"op": "ready", "held_kib": self._zygote.held_kib})
 
     def serve(self) -> NoReturn:
         """Serve until the input ends; the kernel then ends every program."""

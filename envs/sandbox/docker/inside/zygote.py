@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import resource
 import socket
 import sys
 from types import ModuleType
@@ -34,7 +33,7 @@ class Zygote:
     Attributes:
         pid: of the process.
         line: readable only when it has died.
-        peak_kib: what it holds, warm.
+        held_kib: what it holds, warm.
 
     Raises:
         SystemExit: it could not warm up, and has said why on stderr.
@@ -50,7 +49,7 @@ class Zygote:
         said = self.line.recv(64)
         if not said:
             sys.exit(1)
-        self.peak_kib = int(said)
+        self.held_kib = int(said)
         self.line.settimeout(_ANSWER_S)
 
     def bear(self, files: list[int]) -> int:
@@ -89,7 +88,8 @@ def _serve(config: dict[str, Any], line: socket.socket) -> NoReturn:
     )
     gc.collect()
     gc.freeze()
-    line.send(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).encode())
+    with open("/proc/self/statm") as file:
+        line.send(str(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 10).encode())
     while True:
         data, files, _, _ = socket.recv_fds(line, 1, _MOST_FILES)
         if not data:
