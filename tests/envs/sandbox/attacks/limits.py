@@ -31,11 +31,17 @@ _CLAIMS = (
     "where nothing outside can see why a program ended, its own interpreter says so by its exit code, and so can the "
     "program; it thereby claims that it failed, never that it did well"
 )
+_NO_GROUP = (
+    "a plain user has no control group to put a run into: its memory is limited for each process, so a run may use up "
+    "to n_processes times memory_mb; `capabilities.memory` reads per-process"
+)
+_CLAIMED = ("the status oom", "the status disk_limit", "the status processes_limit")
 LIMITS: tuple[Limit, ...] = (
-    Limit("local-root", 34, "the status oom", _CLAIMS),
-    Limit("local-unprivileged", 34, "the status oom", _CLAIMS),
-    Limit("docker", 34, "the status oom", _CLAIMS),
-    Limit("docker", 34, "the status disk_limit", _CLAIMS),
+    Limit("local-unprivileged", 3, "more memory in four processes together", _NO_GROUP),
+    *(Limit("local-root", 34, what, _CLAIMS) for what in _CLAIMED),
+    *(Limit("local-unprivileged", 34, what, _CLAIMS) for what in _CLAIMED),
+    *(Limit("bwrap", 34, what, _CLAIMS) for what in _CLAIMED),
+    *(Limit("docker", 34, what, _CLAIMS) for what in _CLAIMED[:2]),
 )
 
 

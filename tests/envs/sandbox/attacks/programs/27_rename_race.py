@@ -1,9 +1,7 @@
 """Be a file when one looks, and a link to a secret when one reads."""
 
-with open("file", "w") as file:
+with open("data", "w") as file:
     file.write("mine")
-os.symlink(os.environ["CANARY"], "link")
-os.link("file", "data")
 os.write(int(os.environ.get("WORKGYM_CHANNEL", "1")), b"ready\n")
 for _ in range(BOUND):
     os.symlink(os.environ["CANARY"], "spare")
