@@ -61,7 +61,11 @@ def _own_daemon() -> Iterator[str]:
         address = f"unix://{name}/docker.sock"
         folders = ["--data-root", f"{name}/data", "--exec-root", f"{name}/exec", "--pidfile", f"{name}/pid"]
         with Path(name, "log").open("w") as log:
-            daemon = subprocess.Popen([program, *folders, "-H", address, *_OPTIONS], stdout=log, stderr=log)
+            daemon = subprocess.Popen(
+                [program, *folders, "-H", address, f"--cgroup-parent=/{Path(name).name}", *_OPTIONS],
+                stdout=log,
+                stderr=log,
+            )
         try:
             deadline = time.monotonic() + _START_S
             while not os.path.exists(f"{name}/docker.sock"):
@@ -76,6 +80,16 @@ def _own_daemon() -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+            _remove_groups(Path(name).name)
+
+
+def _remove_groups(name: str) -> None:
+    """A daemon leaves the control groups of its containers."""
+    top = Path("/sys/fs/cgroup")
+    for group in (top / name, *top.glob(f"*/{name}")):
+        for folder, _, _ in os.walk(group, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
 
 
 def _cpu_seconds(others: set[int]) -> float:

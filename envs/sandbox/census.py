@@ -21,7 +21,7 @@ Census = dict[str, Counter[str]]
 """What is counted -> what was found of it, a description each."""
 
 _SHARED: Final = ("/dev/shm", "/tmp", "/var/tmp", "/run/shm")
-_OF_DAEMONS: Final = re.compile(r"/overlay2?/|/containers/|/netns/|/containerd/|/docker/")
+_OF_DAEMONS: Final = re.compile("docker|containerd|/overlay2?/|/containers/|/netns/")
 """Mounts that container daemons of this machine make and remove at any time, for anybody."""
 
 
