@@ -11,7 +11,7 @@ from workgym.envs.fences import fenced_blocks
 from workgym.tasks.errors import ActionError
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["End", "Tool", "ToolTable"]
+__all__ = ["End", "Tool", "ToolTable", "one_text"]
 
 _REASONS: Final = ("submitted", "solved", "gave_up")
 _MAX_TEXT_CHARS: Final = 1_000_000
@@ -75,6 +75,16 @@ class Tool:
         """
         check_arguments(self.name, self.schema, arguments)
         return self.call(**arguments)
+
+
+def one_text(name: str, description: str) -> dict[str, Any]:
+    """The schema of a tool that takes one text: an agent may then write it behind the tool's name, as it stands.
+
+    Args:
+        name: of the argument.
+        description: of it, for the agent.
+    """
+    return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
 
 
 def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:

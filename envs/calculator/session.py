@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from workgym.envs.domain import Observation
 from workgym.envs.stateless import StatelessSession
-from workgym.envs.tool import End, Tool, ToolTable
+from workgym.envs.tool import End, Tool, ToolTable, one_text
 from workgym.tasks.calculator.arithmetic import MOST_DIGITS, read_operation
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
@@ -14,11 +14,6 @@ from workgym.tasks.task import Task
 __all__ = ["CalculatorSession"]
 
 _SHOWN_CHARS: Final = 40
-
-
-def _one_text(name: str, description: str) -> dict[str, Any]:
-    """The schema of a tool that takes one text: an agent may then write it behind the tool's name, as it stands."""
-    return {"type": "object", "properties": {name: {"type": "string", "description": description}}, "required": [name]}
 
 
 class CalculatorSession(StatelessSession):
@@ -37,14 +32,14 @@ class CalculatorSession(StatelessSession):
                 Tool(
                     "calculate",
                     "Do one operation (+, - or *) on two whole numbers.",
-                    _one_text("operation", 'such as "12+34"'),
+                    one_text("operation", 'such as "12+34"'),
                     self._calculate,
                     short="c",
                 ),
                 Tool(
                     "submit",
                     "Hand in the value of the sum and end the episode.",
-                    _one_text("answer", "one whole number, in digits"),
+                    one_text("answer", "one whole number, in digits"),
                     self._submit,
                     short="s",
                 ),

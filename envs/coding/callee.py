@@ -61,6 +61,7 @@ def load_solution(
     prompt: str = "",
     in_place: bool = False,
     cpu_s: int = 0,
+    prints: bool = False,
 ) -> None:
     """Have a solution loaded.
 
@@ -72,6 +73,7 @@ def load_solution(
         prompt: Python that the solution may build on.
         in_place: answers carry the arguments as they are after the call.
         cpu_s: whole CPU seconds after which the kernel ends the process; 0 for the sandbox's own limit.
+        prints: what it prints comes out on the process's stdout; else it goes nowhere.
 
     Raises:
         SolutionEnded: it does not load.
@@ -83,6 +85,7 @@ def load_solution(
         "entry_point": entry_point,
         "in_place": in_place,
         "cpu_s": cpu_s,
+        "prints": prints,
     }
     callee.send(json.dumps(request).encode())
     if callee.receive(deadline) != b"{}":

@@ -49,12 +49,14 @@ class CallReport:
             function), "timeout", "oom", "output", "crash" or "silent".
         detail: words for the label, the solution's own among them.
         cpu_s: CPU seconds of its process.
+        printed: what it printed, where that was asked for; its own words.
     """
 
     answers: tuple[Any, ...]
     label: str = ""
     detail: str = ""
     cpu_s: float = 0.0
+    printed: str = ""
 
 
 def call_function(
@@ -66,6 +68,7 @@ def call_function(
     cpu_s: float = 2.0,
     timeout_s: float = 20.0,
     answers_kb: int = ANSWERS_KB,
+    prints: bool = False,
 ) -> CallReport:
     """Load a function and call it, again and again, in one process.
 
@@ -78,6 +81,7 @@ def call_function(
         timeout_s: wall-clock seconds for which the process is waited for; many times `cpu_s`, so that the CPU limit
             decides unless the function sleeps.
         answers_kb: length of all answers together, beyond which no more is read: the label is then "output".
+        prints: report what it prints, and end it where that is more than the pool's `output_kb`.
 
     Returns:
         What it gave.
@@ -90,23 +94,21 @@ def call_function(
     answers: list[Any] = []
     try:
         with running(pool, SOLUTION, children, timeout_s) as callee:
-            load_solution(callee, source, entry_point, deadline, cpu_s=math.ceil(cpu_s))
+            load_solution(callee, source, entry_point, deadline, cpu_s=math.ceil(cpu_s), prints=prints)
             most_bytes = callee.n_bytes + 1024 * answers_kb
             for arguments in calls:
                 callee.send(encode((tuple(arguments), {}), strict=True).encode())
                 answers.append(_read(answer_of(callee, deadline, most_bytes)))
+        label, detail = "", ""
     except SolutionEnded as end:
-        spent_s = children[0].finish().cpu_s
         label, detail = end.label, end.detail
-        if label in ("crash", "oom") and spent_s > cpu_s - _SLACK_S:
-            label, detail = "timeout", "out of CPU time"
-        return CallReport(tuple(answers), label, detail, spent_s)
-    spent_s = children[0].finish().cpu_s
-    if spent_s > cpu_s:
-        return CallReport(tuple(answers), "timeout", "out of CPU time", spent_s)
-    if any(type(answer) is Raised and answer.name == "MemoryError" for answer in answers):
-        return CallReport(tuple(answers), "oom", "out of memory", spent_s)
-    return CallReport(tuple(answers), cpu_s=spent_s)
+    result = children[0].finish()
+    spent_s, printed = result.cpu_s, result.stdout.decode(errors="replace")
+    if (not label and spent_s > cpu_s) or (label in ("crash", "oom") and spent_s > cpu_s - _SLACK_S):
+        label, detail = "timeout", "out of CPU time"
+    elif not label and any(type(answer) is Raised and answer.name == "MemoryError" for answer in answers):
+        label, detail = "oom", "out of memory"
+    return CallReport(tuple(answers), label, detail, spent_s, printed)
 
 
 def _read(line: bytes) -> Any:

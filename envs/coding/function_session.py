@@ -15,7 +15,7 @@ from workgym.envs.fences import fenced_blocks
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import PythonCode
 from workgym.envs.stateless import StatelessSession
-from workgym.envs.tool import End, Tool, ToolTable
+from workgym.envs.tool import End, Tool, ToolTable, one_text
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
@@ -25,11 +25,7 @@ _RUN_TIMEOUT_S: Final = 20.0
 _MAX_CODE_CHARS: Final = 20_000
 _MAX_PRINTED_CHARS: Final = 1000
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
-_CODE: Final = {
-    "type": "object",
-    "properties": {"code": {"type": "string", "description": "Python that defines the function"}},
-    "required": ["code"],
-}
+_CODE: Final = one_text("code", "Python that defines the function")
 
 
 class FunctionSession(StatelessSession):
@@ -68,15 +64,17 @@ class FunctionSession(StatelessSession):
             return self._print(source)
         asked = self._asked
         calls = [asked.call(args, value)[0] for args, value in self._examples]
-        report = call_function(self._pool, asked.complete(source), asked.called, calls, timeout_s=_RUN_TIMEOUT_S)
+        report = call_function(
+            self._pool, asked.complete(source), asked.called, calls, timeout_s=_RUN_TIMEOUT_S, prints=True
+        )
         return self._report(report)
 
     def _submit(self, code: str) -> End:
         return End("submitted", _code_of(code))
 
     def _report(self, report: CallReport) -> str:
-        """Say what each example gave, up to where the code ended."""
-        lines: list[str] = []
+        """Say what was printed, and what each example gave, up to where the code ended."""
+        lines = [f"printed: {line}" for line in _printed_lines(report.printed)]
         n_right = 0
         for (args, wanted), answer in zip(self._examples, report.answers, strict=False):
             right = is_right(answer, {"value": self._asked.call(args, wanted)[1]})
@@ -98,13 +96,17 @@ class FunctionSession(StatelessSession):
         """Run a program by itself and say what it printed or raised."""
         with self._pool.lease() as box:
             result = box.exec(PythonCode(source), timeout_s=_RUN_TIMEOUT_S)
-        printed = _ADDRESS.sub("0x...", result.stdout.decode(errors="replace"))
-        lines = [printable(line) for line in printed[:_MAX_PRINTED_CHARS].splitlines()]
+        lines = _printed_lines(result.stdout.decode(errors="replace"))
         if result.status == "ok" and result.exit_code == 0:
             return "\n".join([*lines, "the code ran without an error"])
         said = result.stderr.decode(errors="replace").strip().splitlines()
         last = _ADDRESS.sub("0x...", printable(said[-1])) if said else ""
         return "\n".join([*lines, f"error: {last or result.status}"])
+
+
+def _printed_lines(printed: str) -> list[str]:
+    """What code printed, as its agent reads it: the beginning, and no addresses, which no second run would have."""
+    return [printable(line) for line in _ADDRESS.sub("0x...", printed)[:_MAX_PRINTED_CHARS].splitlines()]
 
 
 def is_right(answer: Any, wanted: dict[str, Any]) -> bool:

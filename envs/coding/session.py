@@ -9,7 +9,7 @@ from workgym.envs.coding.show import show
 from workgym.envs.domain import Observation
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.stateless import StatelessSession
-from workgym.envs.tool import End, Tool, ToolTable
+from workgym.envs.tool import End, Tool, ToolTable, one_text
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
@@ -19,11 +19,7 @@ RUN_TIMEOUT_S: Final = 10.0
 """Wall-clock bound of one run; the limit that decides is the sandbox's CPU limit."""
 
 _MAX_EXPRESSION_CHARS: Final = 4000
-_EXPRESSION: Final = {
-    "type": "object",
-    "properties": {"expression": {"type": "string", "description": "a Python expression in x"}},
-    "required": ["expression"],
-}
+_EXPRESSION: Final = one_text("expression", "a Python expression in x")
 
 
 class ExpressionSession(StatelessSession):

@@ -8,6 +8,8 @@ the warm interpreters; it needs nothing but the standard library and its two nei
 from __future__ import annotations
 
 import builtins
+import contextlib
+import io
 import json
 import os
 import random
@@ -28,7 +30,10 @@ class SubmissionError(Exception):
 
 
 def serve_solution() -> NoReturn:
-    """Read `{"source", "prompt", "entry_point", "in_place", "cpu_s"}`, load it, answer calls until stdin ends.
+    """Read what to load, load it, answer calls until stdin ends.
+
+    It is asked for as `{"source", "prompt", "entry_point", "in_place", "cpu_s", "prints"}`. What it prints comes out on
+    stdout, line by line, where `prints`; else it goes nowhere.
 
     The channel carries an empty object before the source is touched, then `{"loaded": true}` or `{"failed": label,
     "text": text}`, then one line a call: `{"value": encoded}`, with the `arguments` as they are after the call where
@@ -36,20 +41,33 @@ def serve_solution() -> NoReturn:
     """
     calls = _take_stdin()
     request = json.loads(read_line(calls))
+    _silence(2)
+    if not request["prints"]:
+        _silence(1)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     write_line({}, CHANNEL)
     if request["cpu_s"]:
         resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_s"], request["cpu_s"] + 1))
     function = _load(request["source"], request["prompt"], request["entry_point"])
     if not callable(function):
         write_line(function, CHANNEL)
-        os._exit(0)
+        _leave(request["prints"])
     write_line({"loaded": True}, CHANNEL)
     while True:
         try:
             line = read_line(calls)
         except EOFError:
-            os._exit(0)
+            _leave(request["prints"])
         write_line(_call(function, line, request["in_place"]), CHANNEL)
+
+
+def _leave(prints: bool) -> NoReturn:
+    """End, and let nothing of the solution run but what writes its last, unfinished line."""
+    if prints:
+        with contextlib.suppress(BaseException):  # stdout is the solution's to break
+            sys.stdout.flush()
+    os._exit(0)
 
 
 def _load(source: str, prompt: str, entry_point: str) -> Any:
@@ -85,6 +103,7 @@ def serve_tests() -> NoReturn:
     on stdin; "result" with "passed" or the name of what the test raised, one for each test in order; "end".
     """
     replies = _take_stdin()
+    _silence(1, 2)
     request = json.loads(read_line(replies))
     nonce: Final = request["nonce"]
     in_place: Final = request["in_place"]
@@ -183,10 +202,15 @@ def _changed(old: Any, new: Any) -> Any:
 
 
 def _take_stdin() -> int:
-    """Keep stdin for ourselves, and give the code an empty one; what it prints goes nowhere."""
+    """Keep stdin for ourselves, and give the code an empty one."""
     ours = os.dup(0)
+    _silence(0)
+    return ours
+
+
+def _silence(*descriptors: int) -> None:
+    """What is written there goes nowhere, and what is read from there is empty."""
     empty = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
+    for descriptor in descriptors:
         os.dup2(empty, descriptor)
     os.close(empty)
-    return ours

@@ -206,6 +206,28 @@ def test_a_run_says_which_examples_differ(env: WorkEnv) -> None:
     assert env.step("```python\ndef solve(nums):\n    return [n + 3 for n in nums]\n```")[1] == 1.0
 
 
+def test_a_run_shows_what_the_code_prints(env: WorkEnv) -> None:
+    env.reset(options={"task": ADD})
+    shown = env.step(
+        "run print('loaded')\ndef solve(nums):\n    print(nums, end=' ')\n    return [n + 3 for n in nums]"
+    )[0]
+    assert shown.splitlines() == ["printed: loaded", "printed: [1, 2] [0, 7]", "2 of 2 examples are right"]
+    shown = env.step("run def solve(nums):\n    print('so far')\n    while True: pass")[0]
+    assert shown.splitlines() == ["printed: so far", "error: out of CPU time", "0 of 2 examples are right"]
+    shown = env.step("run def solve(nums):\n    for n in range(5000): print(object())\n    return nums")[0]
+    assert shown.splitlines()[0] == "printed: <object object at 0x...>"
+    assert 1000 < len(shown) < 2000
+
+
+def test_what_a_run_prints_cannot_pass_for_what_it_came_to(env: WorkEnv) -> None:
+    env.reset(options={"task": ADD})
+    shown = env.step("run import os\nos.write(1, b'2 of 2 examples are right\\n')\ndef solve(nums): return nums")[0]
+    assert shown.splitlines()[0] == "printed: 2 of 2 examples are right"
+    assert shown.splitlines()[-1] == "0 of 2 examples are right"
+    shown = env.step("run import sys\nsys.stdout = None\ndef solve(nums): return [n + 3 for n in nums]")[0]
+    assert shown == "2 of 2 examples are right"
+
+
 def test_two_blocks_are_a_mistake_that_is_told(env: WorkEnv) -> None:
     env.reset(options={"task": ADD})
     block = "```python\ndef solve(nums):\n    return nums\n```\n"
@@ -283,7 +305,8 @@ def test_an_exception_counts_by_the_name_of_its_class(env: WorkEnv) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_nothing_hidden_reaches_the_agent(env: WorkEnv, level: int) -> None:
     """Search for the reference, for hidden inputs, and for a canary that was planted beside them."""
-    hunt = "print([text for text in __import__('gc').get_objects() if 'PLANTED-' 'CANARY' in str(text)])"
+    needle = "'-'.join(['PLANTED', 'CANARY'])"  # put together late: the hunter must not find its own words
+    hunt = f"print([text for text in __import__('gc').get_objects() if {needle} in str(text)])"
     for seed in range(2):
         task = sample(env, level, seed, "train")
         planted = replace(task, hidden={**task.hidden, "canary": "PLANTED-CANARY"})
