@@ -8,18 +8,16 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 from workgym.envs.sandbox.docker.container import LABEL, Container
 from workgym.envs.sandbox.docker.daemon import Daemon, find_daemon, require_image
 from workgym.envs.sandbox.docker.sandbox import DockerSandbox
 from workgym.envs.sandbox.ledger import Owner, own_ledger
+from workgym.envs.sandbox.shown import checked_folders
 from workgym.envs.sandbox.spec import Capabilities, SandboxSpec
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["DockerPool"]
-
-_OURS = ("/", "/workspace", "/proc", "/sys", "/dev")  # folders of a container that nothing may cover
 
 _pools: weakref.WeakSet[DockerPool] = weakref.WeakSet()
 
@@ -88,7 +86,7 @@ class DockerPool:
             ValueError: a path is not absolute, is one of docker's own, or no such folder exists.
             SandboxError: the pool is closed.
         """
-        folders = _checked_folders(read_only or {})
+        folders = dict(checked_folders(read_only or {}))
         self._require_open()
         with self._room:
             self._require_open()
@@ -194,17 +192,6 @@ class DockerPool:
         for container in self._living:
             container.forsake()
         self._begin()
-
-
-def _checked_folders(read_only: Mapping[str, str]) -> dict[str, str]:
-    for path, folder in read_only.items():
-        if not os.path.isabs(path) or os.path.normpath(path) != path:
-            raise ValueError(f"a folder is shown at an absolute path inside, not at {path!r}")
-        if any(path == own or (own != "/" and path.startswith(f"{own}/")) for own in _OURS):
-            raise ValueError(f"no folder can be shown at {path!r}: that is the sandbox's own")
-        if not os.path.isdir(folder):
-            raise ValueError(f"no folder {folder!r} that could be shown at {path!r}")
-    return {path: str(Path(folder).resolve()) for path, folder in read_only.items()}
 
 
 def _forsake_all() -> None:

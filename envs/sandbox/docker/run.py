@@ -11,6 +11,7 @@ from typing import Any
 
 from workgym.envs.sandbox.docker.container import Container, chunks_of
 from workgym.envs.sandbox.docker.inside.frames import STDIN_WINDOW_BYTES, pack_frame
+from workgym.envs.sandbox.local.report import Refusals, Report
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
 from workgym.tasks.errors import SandboxError
@@ -19,7 +20,6 @@ __all__ = ["DockerRun"]
 
 _FLOOD = 256  # times its cap: a program that writes more is ended
 _DEATH_S = 10.0
-_OUT_OF_MEMORY, _OUT_OF_DISK = 137, 153  # exit codes of Python programs, as inside/program.py has them
 _REPLACED = b"""
 workgym: memory ran out in the container as a whole. Another takes its place; its workspace is as its owner last laid it
 out, without what programs changed since.
@@ -224,7 +224,7 @@ class DockerRun:
         texts = {stream: bytes(outlet.kept) for stream, outlet in self._outlets.items()}
         is_refused = report["reason"] == "processes_limit"
         return ExecResult(
-            status=self._status(report, code),
+            status=self._status(report),
             exit_code=-1 if is_refused else max(code, -1),
             signal=max(-code, 0),
             stdout=texts[1],
@@ -237,23 +237,13 @@ class DockerRun:
             n_killed=report.get("n_killed", 0),
         )
 
-    def _status(self, report: dict[str, Any], code: int) -> Status:
+    def _status(self, told: dict[str, Any]) -> Status:
         """Say how it ended, by what the kernel counted and by why it was killed."""
-        reason: Status | None = report["reason"] or self._reason
+        reason: Status | None = told["reason"] or self._reason
         if reason in ("oom", "processes_limit"):
             return reason
-        if report["cpu_s"] > self._spec.cpu_s and reason != "killed":
-            return "timeout_cpu"  # also where it ended between two looks: the same program, the same status
-        if code == -signal.SIGKILL and report["n_oom_kills"]:
-            return "oom"
-        if code == -signal.SIGKILL and reason:
-            return reason
-        if code == 0:
-            return "ok"
-        if report["n_oom_kills"] or (self._is_python and code == _OUT_OF_MEMORY):
-            return "oom"
-        if code == -signal.SIGXFSZ or report["has_filled_disk"] or (self._is_python and code == _OUT_OF_DISK):
-            return "disk_limit"
-        if report["n_forks_refused"]:
-            return "processes_limit"
-        return "signal" if code < 0 else "nonzero"
+        report = Report(told["status"], told["n_killed"], told["cpu_s"], told["wall_s"], told["peak_kib"])
+        refused = Refusals(told["n_oom_kills"] > 0, told["has_filled_disk"], told["n_forks_refused"] > 0)
+        if report.code == -signal.SIGKILL and not reason and not refused.memory:
+            return "timeout_cpu" if report.cpu_s > self._spec.cpu_s else "signal"  # its own processes can kill it
+        return report.status(reason, report.cpu_s, self._spec.cpu_s, refused, is_python=self._is_python)

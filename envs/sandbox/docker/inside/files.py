@@ -13,8 +13,8 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
+from workgym.envs.sandbox.docker.inside.birth import NOBODY, WORKSPACE
 from workgym.envs.sandbox.docker.inside.frames import CHUNK_BYTES, FrameReader, pack_frame
-from workgym.envs.sandbox.docker.inside.program import NOBODY, WORKSPACE
 from workgym.envs.sandbox.workspace import Workspace
 from workgym.tasks.errors import ActionError, SandboxError
 

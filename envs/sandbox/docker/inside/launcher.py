@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from workgym.envs.sandbox.docker.inside import program
+from workgym.envs.sandbox.docker.inside import birth
 from workgym.envs.sandbox.docker.inside.counters import Counters, descendants_of, read_parents
 from workgym.envs.sandbox.docker.inside.files import Files
 from workgym.envs.sandbox.docker.inside.frames import FrameReader, pack_frame
@@ -38,18 +38,18 @@ def main(config: dict[str, Any]) -> NoReturn:
     """Warm up, say so, and serve."""
     os.umask(0o022)
     os.setgroups([])
-    os.setresgid(program.NOBODY, program.NOBODY, program.NOBODY)
+    os.setresgid(birth.NOBODY, birth.NOBODY, birth.NOBODY)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with contextlib.suppress(OSError):
-        os.symlink(program.WORKSPACE, "/dev/shm")
+        os.symlink(birth.WORKSPACE, "/dev/shm")
     os.environ.clear()
     os.environ.update(config["env"])
     _Launcher(config).serve()
 
 
 def _is_full() -> bool:
-    room = os.statvfs(program.WORKSPACE)
+    room = os.statvfs(birth.WORKSPACE)
     return room.f_bavail == 0 or room.f_favail == 0
 
 
@@ -252,7 +252,7 @@ class _Launcher:
 
     def _signal_all(self, number: int) -> None:
         """Signal every process of the programs' user at once; root's saved id brings us back, and nobody signals us."""
-        os.setresuid(program.NOBODY, program.NOBODY, 0)  # the real one too, or the zygote would be hit as our equal
+        os.setresuid(birth.NOBODY, birth.NOBODY, 0)  # the real one too, or the zygote would be hit as our equal
         try:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, number)

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from workgym.envs.sandbox.docker.inside.birth import NOBODY
 from workgym.envs.sandbox.docker.inside.frames import CHUNK_BYTES
-from workgym.envs.sandbox.docker.inside.program import NOBODY
 
 __all__ = ["Running"]
 

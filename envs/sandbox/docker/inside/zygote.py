@@ -14,8 +14,9 @@ import sys
 from types import ModuleType
 from typing import Any, NoReturn
 
-from workgym.envs.sandbox.docker.inside import program
+from workgym.envs.sandbox.docker.inside import birth
 from workgym.envs.sandbox.local import kernel
+from workgym.envs.sandbox.local.program import MAIN
 
 __all__ = ["Zygote"]
 
@@ -75,12 +76,12 @@ def _serve(config: dict[str, Any], line: socket.socket) -> NoReturn:
     silence = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(silence, descriptor)
-    sys.argv[:] = [program.MAIN]
+    sys.argv[:] = [MAIN]
     for name in config["warm_imports"]:
         importlib.import_module(name)
     for name, source in config["warm_modules"]:
         _load(name, source)
-    limits = program.Limits(
+    limits = birth.Limits(
         disk_mb=config["disk_mb"],
         n_open_files=config["n_open_files"],
         cpu_s=config["cpu_s"],
@@ -99,7 +100,7 @@ def _serve(config: dict[str, Any], line: socket.socket) -> NoReturn:
         except OSError as error:
             pid, handle = -(error.errno or 1), -1
         if pid == 0:
-            program.become(files[0], files[1:-1], files[-1], limits)
+            birth.become(files[0], files[1:-1], files[-1], limits)
         for descriptor in (*files, handle):
             if descriptor >= 0:
                 os.close(descriptor)

@@ -21,7 +21,7 @@ from host import Host
 from plain_user import PYTHON, PlainUser
 from ring import NAMES, SPEC, Ring, program
 
-from workgym.envs.sandbox.pool import BACKENDS, open_pool
+from workgym.envs.sandbox.pool import open_pool
 from workgym.envs.sandbox.spec import SandboxSpec
 
 PoolOf = Callable[[str, SandboxSpec], Any]
@@ -39,10 +39,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def backend(request: pytest.FixtureRequest, require_backend: Callable[[str], None]) -> str:
     """The name of each backend in turn, where it works."""
     name: str = request.param
-    kind = name.partition("-")[0]
-    if kind not in BACKENDS:
-        pytest.skip(f"there is no backend {kind!r} yet")
-    require_backend(kind)
+    if name == "docker":
+        request.getfixturevalue("docker_host")
+    require_backend(name.partition("-")[0])
     if name == "local-root" and os.geteuid() != 0:
         pytest.skip("local as root needs root")
     if name == "local-unprivileged" and os.geteuid() == 0 and not _is_new_enough(PYTHON):
@@ -91,7 +90,14 @@ def plain_user(pytestconfig: pytest.Config, host: Host) -> Iterator[Callable[[],
 
 
 @pytest.fixture(scope="session")
-def pool_of(host: Host, plain_user: Callable[[], PlainUser]) -> Iterator[PoolOf]:
+def docker_pools(docker_host: str) -> Iterator[contextlib.ExitStack]:
+    """Closes pools of docker, before its daemon ends."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def pool_of(request: pytest.FixtureRequest, host: Host, plain_user: Callable[[], PlainUser]) -> Iterator[PoolOf]:
     """`pool_of(backend, spec)` is an open pool, the same for the same question."""
     with contextlib.ExitStack() as stack:
 
@@ -100,7 +106,8 @@ def pool_of(host: Host, plain_user: Callable[[], PlainUser]) -> Iterator[PoolOf]
             kind = backend.partition("-")[0]
             elsewhere = backend == "local-unprivileged" and os.geteuid() == 0
             pool = plain_user().open_pool(kind, spec) if elsewhere else open_pool(kind, spec)
-            stack.callback(pool.close)
+            closing = request.getfixturevalue("docker_pools") if kind == "docker" else stack
+            closing.callback(pool.close)
             return pool
 
         yield opened

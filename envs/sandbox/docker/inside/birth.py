@@ -5,34 +5,26 @@ Whoever bears it is root, and may change its user and drop capabilities. What it
 
 from __future__ import annotations
 
-import atexit
-import builtins
 import contextlib
 import errno
 import fcntl
-import linecache
 import os
 import resource
 import signal
-import sys
-import threading
-import traceback
 from dataclasses import dataclass
-from types import ModuleType
 from typing import NoReturn
 
 from workgym.envs.sandbox.docker.inside.frames import FrameReader
 from workgym.envs.sandbox.local import kernel
+from workgym.envs.sandbox.local.program import run
 
-__all__ = ["MAIN", "NOBODY", "WORKSPACE", "Limits", "become"]
+__all__ = ["NOBODY", "WORKSPACE", "Limits", "become"]
 
 NOBODY = 65534
 WORKSPACE = "/workspace"
-MAIN = "<program>"
 CHANNEL = 3
 _MIB = 1 << 20
-_CANNOT_RUN, _NOT_FOUND, _OUT_OF_MEMORY, _OUT_OF_DISK = 126, 127, 137, 153  # as shells have them: 128 + a signal
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells have them
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,7 @@ def become(what: int, files: list[int], fault: int, limits: Limits) -> NoReturn:
     os.close(fault)
     if meta["argv"]:
         _execute(meta["argv"])
-    _run(source)
+    run(source)
 
 
 def _take_places(files: list[int], fault: int) -> int:
@@ -122,57 +114,3 @@ def _execute(argv: list[str]) -> NoReturn:
     except (OSError, ValueError) as error:
         os.write(2, f"{argv[0]}: {getattr(error, 'strerror', None) or error}\n".encode("utf-8", "replace"))
         os._exit(_NOT_FOUND if getattr(error, "errno", 0) == errno.ENOENT else _CANNOT_RUN)
-
-
-def _run(source: bytes) -> NoReturn:
-    """Run Python source as `__main__` and end as the interpreter would, without taking it apart."""
-    main = ModuleType("__main__")
-    main.__dict__["__builtins__"] = builtins
-    sys.modules["__main__"] = main
-    sys.argv[:] = [MAIN]
-    code = 0
-    try:
-        exec(compile(source, MAIN, "exec"), main.__dict__)  # noqa: S102 - this is what the sandbox is for
-    except SystemExit as stop:
-        code = _exit_code(stop)
-    except BaseException as error:  # noqa: BLE001 - the program's own, told as the interpreter would
-        code = _failure_code(error)
-        _explain(error, source)
-    try:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-    except BaseException:  # noqa: BLE001 - the program may have broken anything
-        code = code or 120  # as the interpreter does when it cannot flush
-    os._exit(code)
-
-
-def _exit_code(stop: SystemExit) -> int:
-    if stop.code is None:
-        return 0
-    if isinstance(stop.code, int):
-        return stop.code & 0xFF
-    with contextlib.suppress(BaseException):  # the program may have broken anything
-        print(stop.code, file=sys.stderr)
-    return 1
-
-
-def _failure_code(error: BaseException) -> int:
-    """An exit code that says what there was not enough of, where nothing outside can see it."""
-    if isinstance(error, MemoryError):
-        return _OUT_OF_MEMORY
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return _OUT_OF_DISK
-    return 1
-
-
-def _explain(error: BaseException, source: bytes) -> None:
-    """Print the traceback, beginning at the program's own first frame."""
-    try:
-        lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-        linecache.cache[MAIN] = (len(source), None, lines, MAIN)
-        frames = error.__traceback__
-        traceback.print_exception(type(error), error, frames and frames.tb_next)
-    except BaseException:  # noqa: BLE001 - the program may have broken anything
-        os.write(2, type(error).__name__.encode("utf-8", "replace") + b"\n")
