@@ -62,7 +62,17 @@ $(DEMO): $(VENV)
 	touch $@
 
 $(TEST): $(VENV)
-	@echo "== installing workgym with every extra and the tools for its tests (some minutes the first time)"
+	@missing=
+	command -v bwrap >/dev/null || missing+=" bubblewrap"
+	command -v dockerd >/dev/null || missing+=" docker.io"
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	  echo "== installing the system packages$$missing"
+	  apt-get update -qq
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+	elif [ -n "$$missing" ]; then
+	  echo "== the tests of some sandboxes skip. On Debian or Ubuntu: sudo apt-get install --no-install-recommends$$missing"
+	fi
+	echo "== installing workgym with every extra and the tools for its tests (some minutes the first time)"
 	$(PIP) torch
 	$(PIP) --editable '.[all,bench,dev]'
 	touch $@
