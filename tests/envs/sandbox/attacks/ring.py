@@ -27,8 +27,8 @@ _GONE_S = 1.0
 
 def program(number: int) -> str:
     """The source of an attack."""
-    prelude, attack = (next(_PROGRAMS.glob(f"{n:02}_*.py")).read_text(encoding="utf-8") for n in (0, number))
-    return f"{prelude}\n\n{attack}"
+    files = [next(_PROGRAMS.glob(f"{n:02}_*.py")) for n in sorted({0, number})]
+    return "\n\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,11 @@ class Ring:
             self._run_quietly(box)
         self._has_cheap_leases = time.monotonic() - began < 0.3  # else the next attack's own lease must do
 
+    @property
+    def moment_s(self) -> float:
+        """A short time, in which a program comes to its point even where the machine is busy."""
+        return 0.3 + 20 * self._usual_s
+
     def attack(
         self,
         number: int,
@@ -106,7 +111,7 @@ class Ring:
         """A harmless program runs, in normal time: the better of two, since the machine is not ours alone."""
         runs = [self._run_quietly(box) for _ in range(2)]
         assert min(run.cpu_s for run in runs) < 5 * self._usual_cpu_s + 0.05, runs
-        assert min(run.wall_s for run in runs) < 5 * self._usual_s + 0.5, runs
+        assert min(run.wall_s for run in runs) < 5 * self._usual_s + 10.0, runs
 
     def assert_gone(self, home: str, n_resident: int = 0) -> None:
         """Within a second no process of a PID namespace is left but those that belong to the backend."""
