@@ -17,7 +17,7 @@ from workgym.envs.coding.policies import PLAYERS
 from workgym.envs.coding.session import ExpressionSession
 from workgym.envs.domain import Domain
 from workgym.envs.env import WorkEnv
-from workgym.envs.sandbox.pools import BACKENDS, acquire_pools
+from workgym.envs.sandbox.pools import SHARED_BACKENDS, acquire_pools
 from workgym.envs.sandbox.protocol import Pools, SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.coding.source import FAMILIES, CodingTasks
@@ -58,7 +58,7 @@ def make(
         family: kind of task: "expression" (find an expression in x) or "function" (write a function from words).
         split: "train", "validation" or "test".
         style: "full" observations for language models, "short" ones for small models.
-        sandbox: backend that runs the code.
+        sandbox: backend that runs the code: "local", "bwrap", "docker", or "auto" for the first that works here.
         strict: let infrastructure faults through `step` as exceptions.
         max_observation_tokens: cap of one observation; the domain's default if 0.
         render_mode: None or "ansi".
@@ -66,8 +66,8 @@ def make(
     Raises:
         ValueError: a name or a number does not exist; the message names the nearest.
     """
-    if sandbox not in BACKENDS:
-        raise ValueError(unknown_name("sandbox", sandbox, BACKENDS))
+    if sandbox not in SHARED_BACKENDS:
+        raise ValueError(unknown_name("sandbox", sandbox, SHARED_BACKENDS))
     make_domain = _expression_domain if family != "function" else _function_domain
     domain = make_domain(CodingTasks(family, style), sandbox)
     return WorkEnv(

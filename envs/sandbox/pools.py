@@ -6,11 +6,16 @@ import atexit
 import os
 import threading
 
-from workgym.envs.sandbox.pool import BACKENDS, check_guarantees, open_pool
+from workgym.envs.sandbox.backends import AUTO, ISOLATING
+from workgym.envs.sandbox.pool import check_guarantees, choose_backend, open_pool
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import SandboxSpec
+from workgym.tasks.naming import unknown_name
 
-__all__ = ["BACKENDS", "SharedPools", "acquire_pools"]
+__all__ = ["SHARED_BACKENDS", "SharedPools", "acquire_pools"]
+
+SHARED_BACKENDS = (*ISOLATING, AUTO)
+"""Backends that environments may run code in: they isolate."""
 
 _Key = tuple[str, SandboxSpec, SandboxSpec]
 
@@ -21,6 +26,9 @@ class _Pair:
     def __init__(self, key: _Key) -> None:
         self.key = key
         backend, agent, grader = key
+        if backend == AUTO:
+            backend = choose_backend(agent)
+        self.backend = backend
         self.agent = open_pool(backend, agent, check=False)
         self.grader = open_pool(backend, grader, check=False)
         self.n_handles = 0
@@ -56,9 +64,9 @@ class SharedPools:
         Raises:
             IsolationUnavailable: this machine cannot give a guarantee that a pool's spec requires.
         """
-        backend, agent, grader = self._pair.key
-        check_guarantees(backend, agent)
-        check_guarantees(backend, grader)
+        _, agent, grader = self._pair.key
+        check_guarantees(self._pair.backend, agent)
+        check_guarantees(self._pair.backend, grader)
 
     def close(self) -> None:
         """Give the handle back; the last handle closes the pools. Idempotent."""
@@ -104,11 +112,14 @@ class _Shelf:
 
 
 def acquire_pools(backend: str, agent: SandboxSpec, grader: SandboxSpec) -> SharedPools:
-    """Share the process's pools for these specs. Starts and probes nothing: see `SharedPools.check`.
+    """Share the process's pools for these specs. Starts and probes nothing, but to choose for "auto": see `check`.
 
     Raises:
-        ValueError: there is no such backend.
+        ValueError: there is no such backend, or it does not isolate.
+        IsolationUnavailable: what it is made of is not installed, or none is there for "auto" to choose.
     """
+    if backend not in SHARED_BACKENDS:
+        raise ValueError(unknown_name("sandbox", backend, SHARED_BACKENDS))
     with _shelf.lock:
         return SharedPools(_shelf.take((backend, agent, grader)))
 

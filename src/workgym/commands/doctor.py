@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from workgym.commands.machine import Part, look_at_all
+from workgym.commands.machine import Part, look_at_all, try_sandboxes
+from workgym.envs.sandbox.spec import Capabilities
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 __all__ = ["doctor", "explain"]
 
@@ -51,6 +55,8 @@ def _show(parts: Sequence[Part], works: bool) -> None:
         table.add_row(_MARKS[part.state], part.name, escape(part.found), escape(part.serves))
     console = Console()
     console.print(table)
+    if works:
+        console.print(_guarantees())
     mends = [part for part in parts if part.mend]
     if mends:
         console.print("\nTo mend what is missing, where you need it:")
@@ -61,3 +67,22 @@ def _show(parts: Sequence[Part], works: bool) -> None:
         if works
         else f"\nThe default sandbox ({_DEFAULT_BACKEND}) does not work: no environment can run code here."
     )
+
+
+def _guarantees() -> Table:
+    """What each sandbox that works here was seen to hold, tried a moment ago."""
+    from rich.table import Table
+
+    seen = try_sandboxes()
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), title="\nwhat the sandboxes hold", title_justify="left"
+    )
+    for heading in ("guarantee", *seen):
+        table.add_column(heading)
+    for field in dataclasses.fields(Capabilities):
+        held = (getattr(one, field.name) for one in seen.values())
+        table.add_row(
+            field.name,
+            *(value if isinstance(value, str) and value else _MARKS["ok" if value else "missing"] for value in held),
+        )
+    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes.util
 import importlib.metadata
 import importlib.util
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from workgym import __version__
+from workgym.envs.sandbox.spec import Capabilities
 from workgym.tasks.errors import SandboxError
 from workgym.tasks.extras import install_command
 
-__all__ = ["Part", "find_browser", "look_at", "look_at_all"]
+__all__ = ["Part", "find_browser", "look_at", "look_at_all", "try_sandboxes"]
 
 State = Literal["ok", "partial", "missing"]
 
@@ -84,18 +86,34 @@ def _memory() -> Part:
 
 
 def _local() -> Part:
+    return _sandbox("local", "every environment that runs code", _allow_namespaces())
+
+
+def _sandbox(backend: str, serves: str, mend: str) -> Part:
+    """A sandbox that is tried, instead of believed."""
     from workgym.envs.sandbox.pool import check_guarantees
     from workgym.envs.sandbox.spec import SandboxSpec
 
-    serves = "every environment that runs code"
     try:
-        seen = check_guarantees("local", SandboxSpec())
+        seen = check_guarantees(backend, SandboxSpec())
     except SandboxError as error:
-        return Part("local", "missing", str(error), serves, _allow_namespaces())
+        return Part(backend, "missing", str(error), serves, mend)
     lost = [field.name for field in fields(seen) if not getattr(seen, field.name)]
-    kept = [field.name for field in fields(seen) if getattr(seen, field.name)]
-    found = f"holds {', '.join(kept)}" + (f"; not {', '.join(lost)}" if lost else "")
-    return Part("local", "ok", found, serves)
+    kept = sum(bool(getattr(seen, field.name)) for field in fields(seen))
+    found = f"holds {kept} of {kept + len(lost)} guarantees"
+    return Part(backend, "partial" if lost else "ok", found + (f"; not {', '.join(lost)}" if lost else ""), serves)
+
+
+def try_sandboxes() -> dict[str, Capabilities]:
+    """What each sandbox that works here was seen to hold."""
+    from workgym.envs.sandbox.backends import ISOLATING
+    from workgym.envs.sandbox.capabilities import probe
+
+    seen = {}
+    for backend in ISOLATING:
+        with contextlib.suppress(SandboxError):
+            seen[backend] = probe(backend)
+    return seen
 
 
 def _allow_namespaces() -> str:
@@ -132,8 +150,10 @@ def _ledger() -> Part:
 
 
 def _bubblewrap() -> Part:
-    serves = "a second sandbox; nothing of this version needs it"
-    return _program("bwrap", ("bwrap",), serves, "apt-get install bubblewrap")
+    serves = "the sandbox `bwrap`, whose walls bubblewrap builds"
+    if shutil.which("bwrap") is None:
+        return _program("bwrap", ("bwrap",), serves, "apt-get install bubblewrap")
+    return _sandbox("bwrap", serves, _allow_namespaces())
 
 
 def _docker() -> Part:
@@ -154,8 +174,7 @@ def _docker() -> Part:
     except SandboxError as error:
         make = f"{shlex.quote(sys.executable)} -m workgym.envs.sandbox.docker.image"
         return Part("docker", "missing", str(error), serves, make)
-    found = f"a daemon at {daemon.address or 'its default socket'} that has image {image}"
-    return Part("docker", "ok", found, serves)
+    return _sandbox("docker", serves, "")
 
 
 def _browser() -> Part:
