@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from workgym.envs.sandbox.spec import (
     Capabilities,
@@ -189,6 +189,14 @@ class SandboxPool(Protocol):
 
     def close(self) -> None:
         """End every sandbox and process of the pool. Idempotent."""
+        ...
+
+    def __enter__(self) -> Self:
+        """The pool; it is closed when the `with` ends."""
+        ...
+
+    def __exit__(self, *raised: object) -> None:
+        """Close it."""
         ...
 
 

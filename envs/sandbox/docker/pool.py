@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from typing import Self
 
 from workgym.envs.sandbox.docker.container import LABEL, Container
 from workgym.envs.sandbox.docker.daemon import Daemon, find_daemon, require_image
@@ -186,6 +187,14 @@ class DockerPool:
             note, self._note = self._note, ""
         if note:
             own_ledger().done(note)
+
+    def __enter__(self) -> Self:
+        """The pool; it is closed when the `with` ends."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Close it."""
+        self.close()
 
     def _forsake(self) -> None:
         """In a forked process: the containers belong to the parent; new ones come at the next need."""

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from typing import Self
 
 from workgym.envs.sandbox.local.berth import Berth
 from workgym.envs.sandbox.local.nursery import Nursery
@@ -147,6 +148,14 @@ class LocalPool:
         """End the zygotes and with them every run. Idempotent."""
         self._closed = True
         self._nursery.close()
+
+    def __enter__(self) -> Self:
+        """The pool; it is closed when the `with` ends."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Close it."""
+        self.close()
 
     def _forsake(self) -> None:
         """In a forked process: zygotes and runs belong to the parent; new ones come at the next need."""
