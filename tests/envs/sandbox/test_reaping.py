@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -277,3 +278,20 @@ def test_a_control_group_is_removed_with_what_still_runs_in_it(folder: Path) -> 
     assert done.left == []
     assert [group for group in groups if Path(group).exists()] == []
     assert start_time(pid) == 0
+
+
+def test_containers_of_a_daemon_whose_folder_is_gone_are_gone(folder: Path, tmp_path: Path) -> None:
+    host = f"unix://{tmp_path}/gone/docker.sock"
+    write_ledger(folder, dead_owner(), {"kind": "containers", "label": "workgym.owner=1-1-1", "host": host})
+    done = reap()
+    assert (done.left, files(folder)) == ([], [])
+
+
+def test_containers_of_a_daemon_that_does_not_answer_are_told_and_tried_again(folder: Path, tmp_path: Path) -> None:
+    host = f"unix://{tmp_path}/d"
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(f"{tmp_path}/d")
+    write_ledger(folder, dead_owner(), {"kind": "containers", "label": "workgym.owner=1-1-1", "host": host})
+    done = reap()
+    assert len(files(folder)) == len(done.left) == 1
+    assert "start it" in done.left[0]
