@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from workgym.envs.sandbox.audit_runs import CASES, SPEC, Case, run_case
+from workgym.envs.sandbox.backends import UNSAFE
 from workgym.envs.sandbox.census import Census, Site, children_of, take_census
 from workgym.envs.sandbox.docker.container import LABEL
 from workgym.envs.sandbox.docker.daemon import find_daemon
@@ -104,7 +105,7 @@ def _work(backend: str, n_runs: int, n_threads: int, nonce: str, line: socket.so
 
 
 def _let_run(backend: str, n_runs: int, n_threads: int, nonce: str, say: Callable[..., None]) -> None:
-    pool = open_pool(backend, SPEC)
+    pool = open_pool(backend, SPEC, allow_unsafe=backend == UNSAFE)
     try:
         holds = pool.capabilities
         able = [case for case in CASES if all(getattr(holds, need) for need in case.needs)]

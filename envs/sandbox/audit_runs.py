@@ -21,7 +21,7 @@ SPEC: Final = SandboxSpec(
 """Small limits, so that what is stopped by them is stopped soon."""
 
 _LONG_S = 30.0
-_SHORT_S = 0.3
+_SHORT_S = 1.0
 
 # None is unbounded: where nothing holds it, it ends by itself and harms nobody.
 _LOOP = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
@@ -167,7 +167,7 @@ CASES: Final = [
     Case("fork bomb", _executes(_FORKS, _SHORT_S), ("timeout_wall", "processes_limit"), ("processes",)),
     Case("memory", _executes("bytearray(256 << 20)"), ("oom",), ("memory",)),
     Case("flood", _executes(_FLOOD), ("output_limit",)),
-    Case("full disk", _executes(_DISK), ("disk_limit", "nonzero"), ("disk",)),
+    Case("full disk", _executes(_DISK), ("disk_limit",), ("disk",)),
     Case("zombies", _executes(_ZOMBIES)),
     Case("daemon", _executes(_DAEMON)),
     Case("shared files", _executes(_SHARED)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -58,17 +58,21 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
 
 
-def test_a_short_audit_finds_nothing_left(local: None) -> None:
-    done = run("-m", "workgym.envs.sandbox.audit", "--runs", "30")
+@pytest.mark.parametrize(("backend", "threads"), [("local", "4"), ("bwrap", "1")])
+def test_a_short_audit_finds_nothing_left(backend: str, threads: str, require_backend: Callable[[str], None]) -> None:
+    require_backend(backend)
+    done = run("-m", "workgym.envs.sandbox.audit", "--backend", backend, "--runs", "15", "--threads", threads)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("clean: local, 31 runs\n")
+    assert done.stdout.endswith(f"clean: {backend}, 16 runs\n")
     assert not any(rows(done.stdout).values())
     assert len(rows(done.stdout)) == 10
 
 
 @pytest.mark.slow
-def test_a_long_audit_finds_nothing_left(local: None) -> None:
-    done = run("-m", "workgym.envs.sandbox.audit", "--runs", "500")
+@pytest.mark.parametrize("backend", ["local", "bwrap"])
+def test_a_long_audit_finds_nothing_left(backend: str, require_backend: Callable[[str], None]) -> None:
+    require_backend(backend)
+    done = run("-m", "workgym.envs.sandbox.audit", "--backend", backend, "--runs", "500")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
