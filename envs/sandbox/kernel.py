@@ -32,7 +32,8 @@ class KernelResult:
         survived: whether variables and imports are still there. If not, the next run begins anew, in the same
             workspace.
         restarted: whether this run began anew, because the interpreter of earlier ones was gone.
-        end: how the sandbox saw the process end ("oom", "timeout_cpu" ...), where it did not survive.
+        end: how the sandbox saw the end of the process that kept the interpreter, where that did not survive: "oom" and
+            "timeout_cpu" say what it was that ran out.
     """
 
     status: Literal["ok", "error", "exited", "timeout", "died"]
@@ -107,7 +108,7 @@ def _why_it_died(answer: Answer) -> str:
         return ""
     if answer.timed_out:
         return "its time was over, and the interpreter did not survive the interrupt\n"
-    if answer.end and answer.end.status not in ("ok", "killed"):
+    if answer.end and answer.end.status not in ("ok", "nonzero", "signal", "killed"):
         return f"the interpreter ended: {answer.end.status}\n"
     return (
         f"the interpreter ended with exit code {answer.code}\n" if answer.code >= 0 else "the interpreter was killed\n"

@@ -81,7 +81,7 @@ def restore_signals(*others: str) -> None:
 
 
 def keep(child: Child, output_bytes: int, error_bytes: int, grace_s: float) -> NoReturn:
-    """Serve requests until stdin or the child ends.
+    """Serve requests until stdin or the child ends. Exits with 1 where a SIGKILL that was not ours ended the child.
 
     Args:
         child: who carries them out.
@@ -89,11 +89,12 @@ def keep(child: Child, output_bytes: int, error_bytes: int, grace_s: float) -> N
         error_bytes: of what the child says of an error.
         grace_s: how long an interrupted request may take to end, before the child is killed.
     """
+    keeper = _Keeper(child, output_bytes, error_bytes, grace_s)
     try:
-        _Keeper(child, output_bytes, error_bytes, grace_s).serve()
+        keeper.serve()
     finally:
         kill_new(os.getpid(), 0, ())
-        os._exit(0)
+        os._exit(keeper.exit_code)
 
 
 class _Request:
@@ -108,7 +109,11 @@ class _Request:
 
 
 class _Keeper:
-    """The loop between those who ask and the child."""
+    """The loop between those who ask and the child.
+
+    Attributes:
+        exit_code: not 0 where those outside should look whether memory ran out.
+    """
 
     def __init__(self, child: Child, output_bytes: int, error_bytes: int, grace_s: float) -> None:
         self._child, self._error_bytes, self._grace_s = child, error_bytes, grace_s
@@ -116,6 +121,7 @@ class _Keeper:
         self._asked, self._heard = bytearray(), bytearray()
         self._request: _Request | None = None
         self._is_over = False
+        self.exit_code = 0
         self._pidfd = os.pidfd_open(child.pid)
         self._poll = select.poll()
         for descriptor in (STDIN, child.output, child.line.fileno(), self._pidfd):
@@ -198,6 +204,8 @@ class _Keeper:
     def _child_ended(self) -> None:
         status = os.waitstatus_to_exitcode(os.waitpid(self._child.pid, 0)[1])
         self._is_over = True
+        is_ours = self._request is not None and self._request.timed_out
+        self.exit_code = int(status == -signal.SIGKILL and not is_ours)
         if self._request is not None:
             self._answer({"status": "died", "code": status if status >= 0 else 128 - status}, survived=False)
 
