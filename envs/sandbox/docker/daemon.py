@@ -15,6 +15,7 @@ __all__ = ["Daemon", "find_daemon", "require_image"]
 
 _DEFAULT = "unix:///var/run/docker.sock"
 _REACH_S = 10.0
+_START = "start it again (`systemctl start docker`)"
 _SPOKEN = ("unix://", "tcp://", "http://", "http+unix://")
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
@@ -43,15 +44,15 @@ class Daemon:
         import docker  # type: ignore[import-untyped]
         import requests
 
-        client = docker.APIClient(**_settings(), version=self.api, timeout=timeout_s)
+        _reach(self.address)
+        client = docker.APIClient(base_url=self.address or None, version=self.api, timeout=timeout_s)
         try:
             yield client
         except docker.errors.DockerException as error:
             raise SandboxError(f"docker refused: {getattr(error, 'explanation', None) or error}") from error
         except (requests.RequestException, OSError) as error:
             raise SandboxError(
-                f"the docker daemon ({self.address or 'default socket'}) is gone or does not answer: {error}; "
-                "start it again (`systemctl start docker`)"
+                f"the docker daemon ({self.address or 'default socket'}) is gone or does not answer: {error}; {_START}"
             ) from error
         finally:
             client.close()
@@ -133,9 +134,7 @@ def _reach(address: str) -> None:
             line.settimeout(_REACH_S)
             line.connect(path)
     except OSError as error:
-        raise SandboxError(
-            f"the docker daemon at {path} does not answer: {error}; start it again (`systemctl start docker`)"
-        ) from error
+        raise SandboxError(f"the docker daemon at {path} does not answer: {error}; {_START}") from error
 
 
 def _settings() -> dict[str, Any]:

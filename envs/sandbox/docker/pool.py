@@ -181,8 +181,9 @@ class DockerPool:
             self._closed = True
             living, self._living = self._living, set()
             self._idle.clear()
-        for container in living:
-            container.close()
+        with contextlib.ExitStack() as stack:  # all of them, whatever one raises; what is left stays in the ledger
+            for container in living:
+                stack.callback(container.close)
         with self._lock:
             note, self._note = self._note, ""
         if note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -226,13 +227,14 @@ class DockerSandbox:
         with self._lock:
             self._closed = True
             container, self._container = self._container, None
-        for run in self._live:
-            run.abandon()
+        with contextlib.ExitStack() as stack:  # all of it, whatever one of them raises
+            for fork in self._forks:
+                stack.callback(fork.close)
+            if container is not None:
+                stack.callback(self._containers.drop, container)
+            for run in self._live:
+                stack.callback(run.abandon)
         self._live = []
-        if container is not None:
-            self._containers.drop(container)
-        for fork in self._forks:
-            fork.close()
 
 
 def _joined(answer: Answer) -> bytes:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 __all__ = ["Dockerd", "can_run_dockerd", "running_dockerd"]
 
-_START_S, _END_S = 60.0, 30.0
+_START_S, _END_S = 120.0, 30.0
 _CGROUPS = Path("/sys/fs/cgroup")
 _QUIET = ("--iptables=false", "--ip6tables=false", "--bridge=none", "--ip-forward=false", "--ip-masq=false")
 
 
 def can_run_dockerd() -> bool:
     """Whether this machine has a daemon to run, and we may."""
-    return os.geteuid() == 0 and all(map(shutil.which, ("dockerd", "containerd", "runc")))
+    return os.geteuid() == 0 and all(map(shutil.which, ("dockerd", "containerd", "runc", "docker", "setpriv")))
 
 
 class Dockerd:
@@ -46,21 +46,19 @@ class Dockerd:
         return self._process.pid
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it answers. It dies with us."""
         paths = ("--data-root", "data", "--exec-root", "exec", "--pidfile", "pid")
-        command = [str(self._folder / part) if not part.startswith("--") else part for part in paths]
-        with open(self._folder / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                ["dockerd", *command, "-H", self.address, f"--cgroup-parent=/{self._group}", *_QUIET],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        options = [str(self._folder / part) if not part.startswith("--") else part for part in paths]
+        command = ["setpriv", "--pdeathsig", "TERM", "dockerd", *options, "-H", self.address, *_QUIET]
         deadline = time.monotonic() + _START_S
         ask = ["docker", "-H", self.address, "version"]
-        while subprocess.run(ask, capture_output=True, check=False).returncode:
-            assert self._process.poll() is None, f"dockerd ended: {self.log()}"
+        while self._process is None or subprocess.run(ask, capture_output=True, check=False).returncode:
             assert time.monotonic() < deadline, f"dockerd does not answer: {self.log()}"
+            if self._process is None or self._process.poll() is not None:  # its containerd may come too late for it
+                with open(self._folder / "log", "ab") as log:
+                    self._process = subprocess.Popen(
+                        [*command, f"--cgroup-parent=/{self._group}"], stdout=log, stderr=log, start_new_session=True
+                    )
 
     def log(self) -> str:
         """The end of what it said."""
