@@ -31,7 +31,7 @@ from typing import Any, Final, NoReturn
 
 from workgym.envs.sandbox.audit_runs import CASES, SPEC, Case, run_case
 from workgym.envs.sandbox.backends import UNSAFE
-from workgym.envs.sandbox.census import Census, Site, children_of, take_census
+from workgym.envs.sandbox.census import Census, Site, children_of, shared_files, take_census
 from workgym.envs.sandbox.docker.container import LABEL
 from workgym.envs.sandbox.docker.daemon import find_daemon
 from workgym.envs.sandbox.ledger import Owner, ledger_folder, own_ledger, start_time
@@ -150,7 +150,7 @@ def audit(backend: str, n_runs: int, n_threads: int) -> tuple[Census, Census, Co
             after = _settle(site, before, kept | {worker.pid})
         finally:
             worker.end()
-            _clear_away(kept)
+            _clear_away(kept, nonce)
     return before, after, ends
 
 
@@ -195,12 +195,14 @@ def _bury_adopted(kept: set[int]) -> None:
         os.waitpid(pid, os.WNOHANG)
 
 
-def _clear_away(kept: set[int]) -> None:
+def _clear_away(kept: set[int], nonce: str) -> None:
     """Remove what was found to be left, now that it has been counted."""
     while left := set(children_of(os.getpid())) - kept:
         for pid in left:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+    for file in shared_files(nonce):
+        os.unlink(file)
     reap()
 
 

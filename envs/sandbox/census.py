@@ -15,12 +15,12 @@ from workgym.envs.sandbox.cgroup.find import find_cgroups
 from workgym.envs.sandbox.cgroup.tree import CgroupTree, owner_folder
 from workgym.envs.sandbox.ledger import ledger_folders, start_time
 
-__all__ = ["Census", "Site", "children_of", "take_census"]
+__all__ = ["Census", "Site", "children_of", "shared_files", "take_census"]
 
 Census = dict[str, Counter[str]]
 """What is counted -> what was found of it, a description each."""
 
-_SHARED: Final = ("/dev/shm", "/tmp", "/var/tmp", "/run/shm")
+_SHARED: Final = ("/dev/shm", "/tmp", "/var/tmp")
 _OF_DAEMONS: Final = re.compile("docker|containerd|/overlay2?/|/containers/|/netns/")
 """Mounts that container daemons of this machine make and remove at any time, for anybody."""
 
@@ -57,15 +57,18 @@ def take_census(site: Site) -> Census:
         "mounts": Counter(_mounts(f"{worker}/mountinfo")),
         "cgroups": Counter(_groups(site.worker)),
         "folders": Counter(str(path) for path in site.temp.rglob("*")),
-        "shared files": Counter(
-            f"{folder}/{name}" for folder in _SHARED for name in _names(folder) if site.nonce in name
-        ),
+        "shared files": Counter(shared_files(site.nonce)),
         "System V IPC": Counter(line for kind in ("shm", "sem", "msg") for line in _ipc(kind)),
         "notes": Counter(_notes(site.worker)),
     }
     if site.containers is not None:
         found["containers"] = Counter(site.containers())
     return found
+
+
+def shared_files(nonce: str) -> list[str]:
+    """Files of a name in the folders where everybody may write."""
+    return [f"{folder}/{name}" for folder in _SHARED for name in _names(folder) if nonce in name]
 
 
 def children_of(pid: int) -> list[int]:

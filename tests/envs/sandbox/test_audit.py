@@ -82,8 +82,6 @@ def planted(local: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     folder = tmp_path_factory.mktemp("mounted")
     done = run("-c", PLANT.format(plant=LEAVE_ALL.strip().replace("FOLDER", repr(str(folder)))))
     yield done
-    for path in Path("/var/tmp").glob("workgym-audit-*"):
-        path.unlink()
     if os.path.ismount(folder):
         subprocess.run(["umount", str(folder)], check=True)
 
@@ -112,6 +110,16 @@ def test_an_orphan_is_found_too_and_all_are_killed_once_counted(planted: subproc
     pids = [int(line) for line in planted.stdout.splitlines()[:2]]
     assert rows(planted.stdout)["processes"] == 2
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+def test_a_backend_that_isolates_nothing_leaves_processes_and_files_which_are_removed_once_counted() -> None:
+    done = run("-W", "ignore", "-m", "workgym.envs.sandbox.audit", "--backend", "unsafe-subprocess", "--runs", "13")
+    assert done.returncode == 1
+    found = rows(done.stdout)
+    assert found["processes"] >= 1
+    assert found["shared files"] >= 2
+    left = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("    + /")]
+    assert [path for path in left if Path(path).exists()] == []
 
 
 def test_a_program_that_ends_otherwise_than_it_may_is_told(local: None) -> None:
