@@ -99,6 +99,8 @@ def call_function(
             for arguments in calls:
                 callee.send(encode((tuple(arguments), {}), strict=True).encode())
                 answers.append(_read(answer_of(callee, deadline, most_bytes)))
+            if prints:
+                callee.finish()  # it writes an unfinished line at its end
         label, detail = "", ""
     except SolutionEnded as end:
         label, detail = end.label, end.detail

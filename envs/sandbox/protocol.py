@@ -99,8 +99,8 @@ class Sandbox(Protocol):
 
         Raises:
             ValueError: the path leaves the workspace.
-            ActionError: what programs left there is in the way.
-            SandboxError: infrastructure failed, or the workspace is full.
+            ActionError: what programs left there is in the way, or the workspace is full.
+            SandboxError: infrastructure failed.
         """
         ...
 

@@ -142,6 +142,14 @@ class Cgroup:
             raise SandboxError(f"{memory.folder} does not count what is killed for want of memory: is it removed?")
         return n
 
+    def count_refused_forks(self) -> int:
+        """Forks and threads that were refused; 0 where nobody counts them. As quick as the one above.
+
+        Raises:
+            SandboxError: the group is gone, or its counters cannot be read.
+        """
+        return self._events("pids").get("max", 0) if "pids" in self._at else 0
+
     def reset_peak(self) -> bool:
         """Let `peak_memory_mb` begin at what is held now.
 

@@ -184,8 +184,7 @@ class Berth:
         disk = failed and self._is_full()
         if self._cgroup is None:
             return Refusals(disk=disk)
-        usage = self._cgroup.usage()
-        counts = usage.n_oom_kills, usage.n_refused_forks or 0
+        counts = self._cgroup.count_oom_kills(), self._cgroup.count_refused_forks()
         before, self._counts = self._counts, counts
         return Refusals(memory=counts[0] > before[0], disk=disk, processes=counts[1] > before[1])
 

@@ -132,6 +132,7 @@ class Walls:
                 os.dup2(descriptor, number)
             free = len(files)
             os.dup2(proof, _PROOF)
+            os.set_inheritable(_PROOF, True)  # it may have been that one all along
             kernel.close_from(_FIRST_FREE)
             os.closerange(free, _PROOF)
             command = [*self._command, "--json-status-fd", str(_PROOF)]

@@ -10,16 +10,17 @@ from workgym.envs.sandbox.cgroup.find import find_cgroups
 from workgym.envs.sandbox.cgroup.tree import CgroupTree
 from workgym.envs.sandbox.ledger import own_ledger
 from workgym.envs.sandbox.local.berth import Berth
+from workgym.envs.sandbox.local.run import Run
 from workgym.envs.sandbox.local.supervisor import Zygote
 from workgym.envs.sandbox.reaping import reap_once
-from workgym.envs.sandbox.spec import PoolSize, SandboxSpec
+from workgym.envs.sandbox.spec import PoolSize, PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["Nursery"]
 
 _SILENCE_S = 5.0  # a zygote that was not heard of for so long is asked before it gets another sandbox
 _ANSWER_S = 1.0
-_FIRST_ANSWER_S = 10.0  # of one that has work, on a machine that has much
+_FIRST_PROGRAM_S = 60.0
 
 _Shown = tuple[tuple[str, str], ...]
 
@@ -89,6 +90,13 @@ class Nursery:
         return berth
 
     def _make(self, warm: _Warm, like: Berth | None) -> Berth | None:
+        berth = self._make_berth(warm, like)
+        if berth is not None:
+            with self._lock:
+                warm.berths.add(berth)
+        return berth
+
+    def _make_berth(self, warm: _Warm, like: Berth | None) -> Berth | None:
         memory_mb = self._spec.memory_mb + self._spec.disk_mb  # what lies in the workspace counts as memory
         berth = Berth(warm.zygote, self._tree, memory_mb=memory_mb, n_processes=self._spec.n_processes, like=like)
         try:
@@ -98,8 +106,6 @@ class Nursery:
         except BaseException:
             berth.close()
             raise
-        with self._lock:
-            warm.berths.add(berth)
         return berth
 
     def find(self, shown: _Shown) -> _Warm:
@@ -138,7 +144,30 @@ class Nursery:
                 self._tree = found.keep("pids")
                 self._notes += [own_ledger().note("cgroup", path=str(path)) for path in self._tree.owner_folders()]
         zygote = Zygote(self._spec, shown=shown, has_memory_cgroup=self._tree is not None, bwrap=self._bwrap)
-        return _Warm(zygote, own_ledger().note("process", pid=zygote.pid))
+        warm = _Warm(zygote, own_ledger().note("process", pid=zygote.pid))
+        if self._bwrap and self._spec.warm_modules:
+            self._try_modules(warm)
+        return warm
+
+    def _try_modules(self, warm: _Warm) -> None:
+        """Each program loads them anew behind bubblewrap's walls: one that does not load is no program's failure."""
+        berth = self._make_berth(warm, None)
+        try:
+            if berth is None:
+                raise SandboxError("the sandbox's zygote died before its first program")
+            run = Run(self._spec, berth, PythonCode(""), stdin=b"", env={}, channel=False, when_done=lambda _: None)
+            result = run.finish(run.began + _FIRST_PROGRAM_S)
+            if result.status != "ok":
+                raise SandboxError(
+                    f"the modules that a sandbox shall have loaded do not load: {result.status}, "
+                    f"{result.stderr[-1000:].decode(errors='replace')}"
+                )
+        except BaseException:
+            self._end(warm, kill=True)
+            raise
+        finally:
+            if berth is not None:
+                berth.close()
 
     def quarantine(self, zygote: Zygote) -> None:
         """Kill a zygote that is dead or silent; the next sandbox gets another."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workgym.envs.sandbox.spec import Status
+from workgym.envs.sandbox.local.pipes import Outlet
+from workgym.envs.sandbox.spec import ExecResult, Status
 
 __all__ = ["NO_REFUSALS", "Refusals", "Report"]
 
@@ -92,3 +94,26 @@ class Report:
         if refused.processes:
             return "processes_limit"
         return "signal" if self.code < 0 else "nonzero"
+
+    def result(self, status: Status, cpu_s: float, outlets: Sequence[Outlet]) -> ExecResult:
+        """What its caller gets to see.
+
+        Args:
+            status: how it ended.
+            cpu_s: all CPU seconds that were seen.
+            outlets: its stdout, stderr and perhaps the channel.
+        """
+        texts = [bytes(outlet.kept) for outlet in outlets]
+        return ExecResult(
+            status=status,
+            exit_code=max(self.code, -1),
+            signal=max(-self.code, 0),
+            stdout=texts[0],
+            stderr=texts[1],
+            channel=texts[2] if len(texts) > 2 else b"",
+            truncated_bytes=sum(outlet.n_dropped for outlet in outlets),
+            wall_s=self.wall_s,
+            cpu_s=cpu_s,
+            peak_memory_mb=self.peak_kib / 1024,
+            n_killed=self.n_killed,
+        )

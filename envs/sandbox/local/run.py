@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import marshal
 import os
 import select
 import socket
@@ -12,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from workgym.envs.sandbox.local.berth import HEAD, Berth
-from workgym.envs.sandbox.local.pipes import Inlet, Outlet, file_of
+from workgym.envs.sandbox.local.line import is_readable, pack, receive
+from workgym.envs.sandbox.local.pipes import Inlet, Outlet
 from workgym.envs.sandbox.local.report import NO_REFUSALS, Report
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec, Status
@@ -21,11 +21,9 @@ from workgym.tasks.errors import SandboxError
 __all__ = ["Run"]
 
 # As local/zygote.py has them; it belongs into the bare interpreter and is not imported here.
-_FLAG_STDIN, _FLAG_CHANNEL, _FLAG_FILE = 1, 2, 4
+_FLAG_STDIN, _FLAG_CHANNEL = 1, 2
 _USAGE = struct.Struct("<d")
 
-_LARGEST_LINE_MESSAGE = 1 << 16
-_INLINE_BYTES = 60_000  # a larger program travels as a file
 _FLOOD = 256  # times its cap: a program that writes more is ended
 _DEATH_S = 10.0
 _QUICK_S = 0.02  # most programs end before their pipes need a look
@@ -83,7 +81,7 @@ class Run:
             line.setblocking(False)
             theirs.append(line.detach())
             flags = self._open_pipes(theirs, stdin, channel)
-            message, more_flags = _pack(program, env, theirs, berth.open_doors())
+            message, more_flags = pack(program, env, theirs, berth.open_doors())
             if not berth.zygote.hand_over(HEAD.pack(flags | more_flags, berth.number) + message, theirs):
                 raise SandboxError(
                     f"the sandbox's zygote (pid {berth.zygote.pid}) died with the workspace in it; "
@@ -192,7 +190,7 @@ class Run:
         self._tell(b"T" if thaw else b"F")
         deadline = time.monotonic() + _DEATH_S
         while self._n_acknowledged < wanted and self._report is None and self._line is not None:
-            if not _readable(self._line, deadline - time.monotonic()):
+            if not is_readable(self._line, deadline - time.monotonic()):
                 raise SandboxError(f"the sandbox's zygote did not stop a program within {_DEATH_S:g} s")
             self._hear(self._line)
 
@@ -213,7 +211,7 @@ class Run:
                 self._line.send(command)
 
     def _wait_quickly(self, deadline: float) -> None:
-        if self._line is not None and _readable(self._line, min(_QUICK_S, deadline - time.monotonic())):
+        if self._line is not None and is_readable(self._line, min(_QUICK_S, deadline - time.monotonic())):
             self._hear(self._line)
 
     def _step(self, deadline: float) -> bool:
@@ -282,7 +280,7 @@ class Run:
 
     def _hear(self, line: socket.socket) -> None:
         """Read one message of the zygote about this run."""
-        message = _receive(line)
+        message = receive(line)
         if message:
             self._berth.zygote.heard = time.monotonic()
         kind, body = message[:1], message[1:]
@@ -316,7 +314,7 @@ class Run:
         self._tell(b"K")
         deadline = time.monotonic() + _DEATH_S
         while self._report is None and self._line is not None:
-            if not _readable(self._line, deadline - time.monotonic()):
+            if not is_readable(self._line, deadline - time.monotonic()):
                 self._berth.zygote.kill()
                 self._settle()
                 raise SandboxError(f"a killed program was not dead after {_DEATH_S:g} s; its zygote was killed too")
@@ -345,50 +343,5 @@ class Run:
 
     def _result(self, report: Report) -> ExecResult:
         cpu_s = max(report.cpu_s, self._cpu_seen_s)  # the kernel forgets children that nobody waited for
-        texts = [bytes(outlet.kept) for outlet in self._outlets]
-        return ExecResult(
-            status=report.status(self._reason, cpu_s, self._spec.cpu_s, self._refusals, is_python=self._is_python),
-            exit_code=max(report.code, -1),
-            signal=max(-report.code, 0),
-            stdout=texts[0],
-            stderr=texts[1],
-            channel=texts[2] if len(texts) > 2 else b"",
-            truncated_bytes=sum(outlet.n_dropped for outlet in self._outlets),
-            wall_s=report.wall_s,
-            cpu_s=cpu_s,
-            peak_memory_mb=report.peak_kib / 1024,
-            n_killed=report.n_killed,
-        )
-
-
-def _pack(program: Program, env: Mapping[str, str], files: list[int], doors: list[int]) -> tuple[bytes, int]:
-    """Marshal a program for the zygote, and lay the descriptors that belong to it behind the others.
-
-    Returns:
-        The message, and flags.
-    """
-    source, argv = (
-        (program.source.encode("utf-8", "surrogatepass"), None)
-        if isinstance(program, PythonCode)
-        else (None, list(program))
-    )
-    flags = 0
-    if source is not None and len(source) > _INLINE_BYTES:
-        files.append(file_of(source))
-        flags, source = _FLAG_FILE, None
-    files += doors
-    return marshal.dumps((source, argv, dict(env), flags != 0, len(doors))), flags
-
-
-def _readable(line: socket.socket, timeout_s: float) -> bool:
-    poll = select.poll()
-    poll.register(line, select.POLLIN)
-    return bool(poll.poll(max(0.0, timeout_s) * 1000))
-
-
-def _receive(line: socket.socket) -> bytes:
-    """One message, b"" where the other end is gone."""
-    for _ in range(2):  # a reset says once that it left something unread, before what it wrote can be read
-        with contextlib.suppress(ConnectionResetError):
-            return line.recv(_LARGEST_LINE_MESSAGE)
-    return b""
+        status = report.status(self._reason, cpu_s, self._spec.cpu_s, self._refusals, is_python=self._is_python)
+        return report.result(status, cpu_s, self._outlets)

@@ -8,12 +8,12 @@ from typing import Literal, Protocol
 
 from workgym.envs.sandbox.local.berth import Berth
 from workgym.envs.sandbox.local.run import Run
+from workgym.envs.sandbox.programs import check_program
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import (
     Capabilities,
     ExecResult,
     Health,
-    PythonCode,
     SandboxSpec,
     SnapshotId,
     WorkspaceDiff,
@@ -78,7 +78,7 @@ class LocalSandbox:
         self._berth: Berth | None = None
         self._snapshots: dict[SnapshotId, _Snapshot] = {}
         if parent is not None:
-            self._snapshots = parent._snapshots
+            self._snapshots = dict(parent._snapshots)
             self._berth = launcher.find_berth(shown, parent._living_berth())
 
     @property
@@ -119,9 +119,9 @@ class LocalSandbox:
             raise
 
     def _start(self, program: Program, stdin: bytes | None, env: Mapping[str, str] | None, channel: bool) -> Run:
-        checked = _checked_env(env or {})
-        _check_program(program)
-        return self._launcher.start(self._living_berth(), program, stdin=stdin, env=checked, channel=channel)
+        env = env or {}
+        check_program(program, env)
+        return self._launcher.start(self._living_berth(), program, stdin=stdin, env=env, channel=channel)
 
     def _living_runs(self) -> list[Run]:
         return [run for run in self._live if not run.done]
@@ -222,19 +222,3 @@ class LocalSandbox:
     def _check_quiet(self, what: str) -> None:
         if self._living_runs():
             raise SandboxError(f"a sandbox cannot {what} while a program runs in it; wait for it, or kill_all() first")
-
-
-def _check_program(program: Program) -> None:
-    if isinstance(program, PythonCode):
-        return
-    if not program or isinstance(program, str) or not all(isinstance(word, str) for word in program):
-        raise ValueError(f"a program is PythonCode or a tuple of words, not {program!r}")
-    if any("\0" in word for word in program):
-        raise ValueError(f"a program's words hold no NUL: {program!r}")
-
-
-def _checked_env(env: Mapping[str, str]) -> Mapping[str, str]:
-    for name, value in env.items():
-        if not name or "=" in name or "\0" in name + value:
-            raise ValueError(f"environment variable {name!r} has no valid name or value")
-    return env

@@ -157,7 +157,9 @@ class Store:
             if place.below:
                 lower = ":".join(f"{self._shelf}/{number}/u" for number in reversed(place.below))
                 options = f"lowerdir={lower},upperdir={root}/u,workdir={root}/w"
-                kernel.mount("overlay", f"{root}/m", _FLAGS, options if self._has_users else options + ",userxattr")
+                kernel.mount(
+                    "overlay", f"{root}/m", _FLAGS, options + (",redirect_dir=on" if self._has_users else ",userxattr")
+                )
         except BaseException:
             self._lower(level)
             raise

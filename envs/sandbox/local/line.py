@@ -1,0 +1,53 @@
+"""What a supervisor and its zygote say to each other about one run, on the run's line."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import select
+import socket
+from collections.abc import Mapping
+
+from workgym.envs.sandbox.local.pipes import file_of
+from workgym.envs.sandbox.protocol import Program
+from workgym.envs.sandbox.spec import PythonCode
+
+__all__ = ["is_readable", "pack", "receive"]
+
+_FLAG_FILE = 4  # as local/zygote.py has it
+_LARGEST_MESSAGE = 1 << 16
+_INLINE_BYTES = 60_000  # a larger program travels as a file
+
+
+def pack(program: Program, env: Mapping[str, str], files: list[int], doors: list[int]) -> tuple[bytes, int]:
+    """Marshal a program for the zygote, and lay the descriptors that belong to it behind the others.
+
+    Returns:
+        The message, and flags.
+    """
+    source, argv = (
+        (program.source.encode("utf-8", "surrogatepass"), None)
+        if isinstance(program, PythonCode)
+        else (None, list(program))
+    )
+    flags = 0
+    if source is not None and len(source) > _INLINE_BYTES:
+        files.append(file_of(source))
+        flags, source = _FLAG_FILE, None
+    files += doors
+    return marshal.dumps((source, argv, dict(env), flags != 0, len(doors))), flags
+
+
+def is_readable(line: socket.socket, timeout_s: float) -> bool:
+    """Wait until there is a message, or the other end is gone; False where neither came in time."""
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    return bool(poll.poll(max(0.0, timeout_s) * 1000))
+
+
+def receive(line: socket.socket) -> bytes:
+    """One message, b"" where the other end is gone."""
+    for _ in range(2):  # a reset says once that it left something unread, before what it wrote can be read
+        with contextlib.suppress(ConnectionResetError):
+            return line.recv(_LARGEST_MESSAGE)
+    return b""
