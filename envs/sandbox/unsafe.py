@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from signal import SIGCONT, SIGSTOP
-from typing import Literal
+from typing import Literal, Self
 
 from workgym.envs.sandbox.programs import check_program
 from workgym.envs.sandbox.protocol import Program
@@ -90,6 +90,14 @@ class UnsafePool:
         self._closed = True
         for box in list(self._lent):
             box.forfeit()
+
+    def __enter__(self) -> Self:
+        """The pool; it is closed when the `with` ends."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Close it."""
+        self.close()
 
 
 class UnsafeSandbox:
