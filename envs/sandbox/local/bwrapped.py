@@ -38,6 +38,8 @@ for name, text in [("program", module_source), *modules]:
         if parent not in sys.modules:
             sys.modules[parent] = package = types.ModuleType(parent)
             package.__path__ = []
+            if depth > 1:
+                setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], package)
     module = sys.modules[name] = types.ModuleType(name)
     module.__file__ = f"<{name}>"
     exec(compile(text, f"<{name}>", "exec"), module.__dict__)
