@@ -121,8 +121,8 @@ class Resident:
         said = self._receive(process, nonce, "end", deadline)
         if said is None:
             late = time.monotonic() >= deadline
-            end = self._bury(process, leaves=not late)
-            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=end)
+            ended = self._bury(process, leaves=not late)
+            return Answer("died", -1, timed_out=late, survived=False, restarted=restarted, end=ended)
         end = None if said["survived"] else self._bury(process, leaves=True)
         return Answer(
             status=said["status"],

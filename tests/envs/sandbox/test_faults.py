@@ -346,3 +346,28 @@ def test_a_process_out_of_descriptors_raises_sandbox_error(fresh: LocalPool) -> 
             for filler in fillers:
                 os.close(filler)
         assert says(box, "x") == b"x\n"
+
+
+UNMOUNT = """
+import ctypes, os, sys
+c = ctypes.CDLL(None, use_errno=True)
+assert c.setns(os.open(f"/proc/{sys.argv[1]}/ns/mnt", os.O_RDONLY), 0) == 0, ctypes.get_errno()
+for level in os.listdir("/.leases"):
+    assert c.umount2(f"/.leases/{level}".encode(), 2) == 0, ctypes.get_errno()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root enters the mount namespace of a zygote")
+def test_a_disk_that_is_taken_away_under_a_lease_is_a_sandbox_error(
+    fresh: LocalPool, below: Callable[[int], list[int]]
+) -> None:
+    pid = zygote_of(fresh, below)
+    with fresh.lease() as box:
+        assert says(box, "before") == b"before\n"
+        subprocess.run([sys.executable, "-c", UNMOUNT, str(pid)], check=True)
+        with pytest.raises(SandboxError, match="could not be set up.*bind"):
+            says(box, "after")
+        with pytest.raises(SandboxError, match="could not be made|No such file"):
+            box.snapshot()
+    with fresh.lease() as other:
+        assert says(other, "as ever") == b"as ever\n"
