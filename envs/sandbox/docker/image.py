@@ -28,6 +28,7 @@ _PACKAGES = """
     dash bash coreutils sed grep findutils diffutils tar util-linux libblkid1 libmount1 libsmartcols1 libcap-ng0
     python3.11-minimal libpython3.11-minimal libpython3.11-stdlib
 """
+_LEFT_OUT = tuple(f"--exclude=./usr/share/{name}" for name in ("doc", "info", "lintian", "locale", "man"))
 _LINKS = {
     "bin": "usr/bin",
     "lib": "usr/lib",
@@ -83,7 +84,7 @@ def _lay_out(root: Path, packages: Sequence[Path]) -> None:
         (root / link).symlink_to(_LINKS[link])
     for package in packages:
         with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as unpacked:
-            _run(["tar", "-C", str(root), "-x", "--keep-directory-symlink"], root, unpacked.stdout)
+            _run(["tar", "-C", str(root), "-x", "--keep-directory-symlink", *_LEFT_OUT], root, unpacked.stdout)
     for path, target in _LINKS.items():
         place = root / path
         if place.is_dir() and not place.is_symlink():

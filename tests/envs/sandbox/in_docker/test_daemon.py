@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from docker_daemon import Dockerd
 
 from workgym.envs.sandbox.docker.container import LABEL
+from workgym.envs.sandbox.docker.image import build_image
 from workgym.envs.sandbox.docker.leftovers import remove_containers
 from workgym.envs.sandbox.docker.pool import DockerPool
 from workgym.envs.sandbox.ledger import Owner, own_ledger
@@ -93,6 +95,16 @@ def test_an_images_own_entry_and_variables_are_not_used(open_docker: Open, image
     with open_docker(SandboxSpec(image=name)).lease() as box:
         result = box.exec(PythonCode("import os; print('SECRET' in os.environ)"), timeout_s=LONG_S)
     assert result.stdout == b"False\n"
+
+
+def test_the_default_image_is_made_in_less_than_a_minute(docker_host: str, client: Any) -> None:
+    if not all(map(shutil.which, ("apt-get", "dpkg-deb"))):
+        pytest.skip("no apt-get and dpkg-deb here to make an image with")
+    began = time.monotonic()
+    build_image("workgym/test:fresh")
+    took_s = time.monotonic() - began
+    client.remove_image("workgym/test:fresh", force=True)
+    assert took_s < 60
 
 
 def test_an_image_without_python_is_refused(open_docker: Open, client: Any) -> None:
@@ -184,3 +196,22 @@ def test_a_daemon_that_is_killed_under_a_lease_is_an_error_in_time(open_docker: 
     pool.close()
     with open_docker().lease() as box:
         assert box.exec(PythonCode("print('as ever')"), timeout_s=LONG_S).stdout == b"as ever\n"
+
+
+@pytest.mark.slow
+def test_a_daemon_that_hangs_is_an_error_soon_after_the_deadline(open_docker: Open, dockerd: Dockerd | None) -> None:
+    if dockerd is None:
+        pytest.skip("this machine's own docker daemon is left alone")
+    pool = open_docker()
+    box = pool.lease()
+    entered = box.__enter__()
+    entered.write("file", b"x")
+    os.kill(dockerd.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(SandboxError):
+            entered.exec(PythonCode("import time; time.sleep(300)"), timeout_s=1.0)
+        assert time.monotonic() - began < 20
+    finally:
+        os.kill(dockerd.pid, signal.SIGCONT)
+    box.__exit__(None, None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -157,6 +158,21 @@ def test_programs_of_a_lease_run_beside_each_other(box: DockerSandbox) -> None:
     assert box.exec(("sh", "-c", "sleep 300 & echo gone"), timeout_s=LONG_S).n_killed == 1
     kept.send(b"still here\n")
     assert kept.wait(LONG_S).stdout == b"still here\n"
+
+
+def test_threads_share_a_sandbox_and_get_their_own_answers(box: DockerSandbox) -> None:
+    seen: dict[int, list[bytes]] = {n: [] for n in range(3)}
+
+    def use(n: int) -> None:
+        for _ in range(5):
+            seen[n].append(run(box, f"import sys; print({n}, len(sys.stdin.read()))", stdin=bytes(n * 100_000)).stdout)
+
+    threads = [threading.Thread(target=use, args=(n,)) for n in seen]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert seen == {n: [f"{n} {n * 100_000}\n".encode()] * 5 for n in range(3)}
 
 
 def test_what_a_program_leaves_is_gone_when_it_is_reported(box: DockerSandbox) -> None:
