@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from workgym.envs.sandbox.census import children_of
+from workgym.envs.sandbox.census import descendants_of
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
 from workgym.tasks.errors import SandboxError
@@ -145,17 +147,32 @@ def _kill_the_machinery(pool: SandboxPool, _: str) -> str:
     with pool.lease() as box:
         process = box.start(PythonCode(_WAIT), channel=True)
         process.receive(_LONG_S)
-        machinery = children_of(os.getpid())
-        for pid in machinery:
-            os.kill(pid, signal.SIGKILL)
+        machinery = [os.pidfd_open(pid) for pid in descendants_of(os.getpid())]
         if not machinery:
             return "nothing to kill"
+        _kill_and_wait(machinery)
         try:
             return f"told as {process.wait(_LONG_S).status}"
         except SandboxError:
             pass
     with pool.lease() as box:
         return box.exec(PythonCode("print(1)"), timeout_s=_LONG_S).status
+
+
+def _kill_and_wait(handles: list[int]) -> None:
+    """The next program must not be given to something that is still dying."""
+    poll = select.poll()
+    for handle in handles:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        poll.register(handle, select.POLLIN)
+    n_left = len(handles)
+    while n_left and (ended := poll.poll(_LONG_S * 1000)):
+        for handle, _ in ended:
+            poll.unregister(handle)
+        n_left -= len(ended)
+    for handle in handles:
+        os.close(handle)
 
 
 CASES: Final = [

@@ -15,7 +15,7 @@ from workgym.envs.sandbox.cgroup.find import find_cgroups
 from workgym.envs.sandbox.cgroup.tree import CgroupTree, owner_folder
 from workgym.envs.sandbox.ledger import ledger_folders, start_time
 
-__all__ = ["Census", "Site", "children_of", "shared_files", "take_census"]
+__all__ = ["Census", "Site", "children_of", "descendants_of", "shared_files", "take_census"]
 
 Census = dict[str, Counter[str]]
 """What is counted -> what was found of it, a description each."""
@@ -77,22 +77,23 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for children in threads for child in children.split()]
 
 
+def descendants_of(pid: int) -> list[int]:
+    """The processes below a process, zombies too."""
+    found = [pid]
+    for parent in found:
+        found += children_of(parent)
+    return found[1:]
+
+
 def _sort_processes(worker: int) -> tuple[list[str], list[str]]:
     """All below this process, but for the worker itself: the living and the zombies."""
     living, dead = list[str](), list[str]()
-    for pid in _below(os.getpid()):
+    for pid in descendants_of(os.getpid()):
         command = _read(f"/proc/{pid}/comm")
         if pid == worker or not command:
             continue
         (living if start_time(pid) else dead).append(f"{pid} ({command})")
     return living, dead
-
-
-def _below(pid: int) -> list[int]:
-    found = [pid]
-    for parent in found:
-        found += children_of(parent)
-    return found[1:]
 
 
 def _links(folder: str) -> Iterator[str]:
