@@ -1,6 +1,7 @@
 """What a backend cannot stop by design. Each line is tried: the attack does go through there.
 
-`backend` is a name of the tests: "local-root" and "local-unprivileged" are the two ways of the backend "local".
+`backend` is a name of the tests: "local-root" and "local-unprivileged" are the two ways of the backend "local", "bwrap"
+is root's; "bwrap-unprivileged" is only met where the tests run as a plain user themselves.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ _NO_GROUP = (
     "to n_processes times memory_mb; `capabilities.memory` reads per-process"
 )
 _CLAIMED = ("the status oom", "the status disk_limit", "the status processes_limit")
+_CODE_OF_SIGNAL = "bubblewrap tells of a death by signal n as the exit code 128 + n, which a program may choose"
+_BWRAP = ("bwrap", "bwrap-unprivileged")
 LIMITS: tuple[Limit, ...] = (
     Limit("local-unprivileged", 3, "more memory in four processes together", _NO_GROUP),
     *(Limit("local-root", 34, what, _CLAIMS) for what in _CLAIMED),
     *(Limit("local-unprivileged", 34, what, _CLAIMS) for what in _CLAIMED),
-    *(Limit("bwrap", 34, what, _CLAIMS) for what in _CLAIMED),
-    Limit("bwrap", 34, "the status signal", "bubblewrap tells of a death by signal n as the exit code 128 + n"),
+    Limit("bwrap-unprivileged", 3, "more memory in four processes together", _NO_GROUP),
+    *(Limit(backend, 34, what, _CLAIMS) for backend in _BWRAP for what in _CLAIMED),
+    *(Limit(backend, 34, "the status signal", _CODE_OF_SIGNAL) for backend in _BWRAP),
     *(Limit("docker", 34, what, _CLAIMS) for what in _CLAIMED),
 )
 

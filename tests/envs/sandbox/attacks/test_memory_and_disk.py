@@ -12,7 +12,7 @@ Control = Callable[..., Free]
 
 def test_03_memory_bomb(ring: Ring, control: Control) -> None:
     expected = {"more memory in one process", "more memory in four processes together"}
-    assert control(3, bound=128).free == expected
+    assert control(3, bound=160).free == expected
 
     outcome = ring.attack(3)
 

@@ -124,8 +124,6 @@ def test_38_planted_files(ring: Ring, control: Control, usual: str) -> None:
 
 
 def test_39_changed_tests(ring: Ring, control: Control, shown: Path) -> None:
-    if not ring.pool.capabilities.workspace:
-        pytest.skip(f"{ring.backend} shows no folders yet")
     for name in ("ours", "free"):
         (shown / name / "tests").mkdir(parents=True)
         (shown / name / "tests" / "test_it.py").write_text("def test_it(): assert False\n")
@@ -183,8 +181,7 @@ def test_42_writing_after_the_end(ring: Ring, control: Control) -> None:
 
     with ring.pool.lease() as box:
         assert ring.attack(42, box=box).status == "ok"
-        if ring.pool.capabilities.workspace:
-            assert len({box.read("answer", 100) for _ in range(100)}) == 1
+        assert len({box.read("answer", 100) for _ in range(100)}) == 1
 
 
 def test_43_git(ring: Ring, control: Control, host: Host, usual: str) -> None:

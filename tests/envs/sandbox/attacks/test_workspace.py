@@ -25,9 +25,7 @@ ODD = ("link", "upward", "folder/canary", "loop", "two", "fifo", "real/file", "o
 
 @pytest.fixture
 def box(ring: Ring) -> Iterator[Any]:
-    """A lease that has a workspace."""
-    if not ring.pool.capabilities.workspace:
-        pytest.skip(f"{ring.backend} has no workspace: its capability reads false")
+    """A lease."""
     with ring.pool.lease() as lent:
         yield lent
 
@@ -97,7 +95,9 @@ def test_28_paths_that_lead_out(ring: Ring, control: Control, host: Host, box: A
     inside = tmp_path / "inside"
     inside.mkdir()
     with tarfile.open(control(28).folder / "out.tar") as archive:
-        archive.extract("../planted", inside, filter="fully_trusted")
+        member = archive.extractfile("../planted")
+        assert member is not None
+        (inside / "../planted").write_bytes(member.read())  # as one unpacks who believes in names
     assert (tmp_path / "planted").read_text() == "evil"
 
     assert ring.attack(28, env=host.facts, box=box).status == "ok"
@@ -109,10 +109,9 @@ def test_28_paths_that_lead_out(ring: Ring, control: Control, host: Host, box: A
         box.read("out/canary", 100)
     archive_bytes = box.read("out.tar", 1 << 20)
     before = box.diff()
-    if ring.pool.capabilities.snapshot:
-        snapshot = box.snapshot()
-        ring.attack(5, box=box)
-        box.restore(snapshot)
+    snapshot = box.snapshot()
+    ring.attack(5, box=box)
+    box.restore(snapshot)
     assert box.read("out.tar", 1 << 20) == archive_bytes
     assert box.diff() == before
     assert not Path("/workgym-planted").exists()

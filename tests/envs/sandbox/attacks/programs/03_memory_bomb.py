@@ -22,5 +22,5 @@ if [os.read(reader, 4) for reader in children] == [b"full"] * 4:
 hoard = []
 for n in range(BOUND):
     hoard += eat(1)
-    if n == 100:
+    if n == 130:
         free("more memory in one process")
