@@ -290,8 +290,10 @@ def _copy(source: str, target: str) -> None:
 def _remove(folder: str) -> None:
     """Remove a folder, of which programs may have closed parts to us."""
     try:
-        for here, _, _ in os.walk(folder):
-            os.chmod(here, 0o700)
+        for here, folders, _ in os.walk(folder):
+            for name in folders:
+                if not os.path.islink(f"{here}/{name}"):
+                    os.chmod(f"{here}/{name}", 0o700)
         shutil.rmtree(folder)
     except OSError as error:
         raise SandboxError(f"cannot remove the folder of an unsafe sandbox: {error}") from error
