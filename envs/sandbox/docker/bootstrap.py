@@ -51,7 +51,10 @@ _MODULES = (  # each after those that it imports
     ("workgym.tasks", ("errors", "naming")),
     ("workgym.envs.sandbox", ("spec", "openat2", "paths", "readback", "workspace")),
     ("workgym.envs.sandbox.local", ("kernel", "program")),
-    ("workgym.envs.sandbox.docker.inside", ("frames", "birth", "zygote", "counters", "files", "running", "launcher")),
+    (
+        "workgym.envs.sandbox.docker.inside",
+        ("frames", "birth", "rights", "zygote", "counters", "files", "running", "launcher"),
+    ),
 )
 
 

@@ -13,8 +13,9 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
-from workgym.envs.sandbox.docker.inside.birth import NOBODY, WORKSPACE
+from workgym.envs.sandbox.docker.inside.birth import WORKSPACE
 from workgym.envs.sandbox.docker.inside.frames import CHUNK_BYTES, FrameReader, pack_frame
+from workgym.envs.sandbox.docker.inside.rights import files_as_nobody
 from workgym.envs.sandbox.workspace import Workspace
 from workgym.tasks.errors import ActionError, SandboxError
 
@@ -31,25 +32,20 @@ class Files:
         self._max_bytes = min(64, disk_mb) << 20
         self._incoming = bytearray()
         self._layout: _Layout | None = None
-        os.seteuid(NOBODY)
-        try:
+        with files_as_nobody():
             self._workspace = _open_workspace({})
-        finally:
-            os.seteuid(0)
 
     def answer(self, meta: dict[str, Any], blob: bytes, *, n_programs: int) -> Iterator[bytes]:
         """Do what is asked; gives packed messages, of which the last says so, or nothing where more is to come."""
         pieces = self._do(meta, blob, n_programs)
         while True:
-            os.seteuid(NOBODY)
             try:
-                piece = next(pieces, None)
+                with files_as_nobody():
+                    piece = next(pieces, None)
             except (ValueError, ActionError, SandboxError, OSError) as error:
                 kind = {ValueError: "value", ActionError: "action"}.get(type(error), "sandbox")
-                piece = {"op": "answer", "ask": meta["ask"], "error": kind, "text": str(error), "last": True}, b""
+                piece = {"error": kind, "text": str(error), "last": True}, b""
                 pieces = iter(())
-            finally:
-                os.seteuid(0)
             if piece is None:
                 return
             yield pack_frame({"op": "answer", "ask": meta["ask"], **piece[0]}, piece[1])

@@ -151,7 +151,7 @@ class _Launcher:
                 for other in self._runs.values():
                     self._end(other, "killed")
             case "freeze" | "thaw" as what:
-                self._signal_all(signal.SIGSTOP if what == "freeze" else signal.SIGCONT)
+                self._zygote.signal_all(signal.SIGSTOP if what == "freeze" else signal.SIGCONT)
                 self._say({"op": "answer", "ask": meta["ask"], "last": True})
             case "stdin" | "kill":
                 pass  # it has just ended
@@ -242,22 +242,13 @@ class _Launcher:
             self._say({"op": "fault", "run": run.number, "text": f"not dead {_DEATH_S:g} s after it was killed"})
             run.ends_at = time.monotonic()
         if not others or waited_s > _ALONE_S:  # one call of the kernel's, which no fork can outrun
-            self._signal_all(signal.SIGKILL)
+            self._zygote.signal_all(signal.SIGKILL)
             for other in self._runs.values():
                 other.reason = other.reason or ("" if other is run or other.is_over else "killed")
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return False
-
-    def _signal_all(self, number: int) -> None:
-        """Signal every process of the programs' user at once; root's saved id brings us back, and nobody signals us."""
-        os.setresuid(birth.NOBODY, birth.NOBODY, 0)  # the real one too, or the zygote would be hit as our equal
-        try:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(-1, number)
-        finally:
-            os.setresuid(0, 0, 0)
 
     def _report(self, run: Running) -> None:
         for message in run.drain():

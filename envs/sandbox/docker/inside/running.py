@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from workgym.envs.sandbox.docker.inside.birth import NOBODY
 from workgym.envs.sandbox.docker.inside.frames import CHUNK_BYTES
+from workgym.envs.sandbox.docker.inside.rights import files_as_nobody
 
 __all__ = ["Running"]
 
@@ -72,23 +72,20 @@ class Running:
 
     def _open(self, channel: bool) -> None:
         # Pipes belong to who makes them, and a program may open its own anew through /dev/stdout.
-        os.seteuid(NOBODY)
-        try:
+        with files_as_nobody():
             reader, self._inlet = os.pipe()
             self.theirs.append(reader)
             for stream in (1, 2):
                 ours, writer = os.pipe()
                 self.theirs.append(writer)
                 self._outlets[ours] = stream
-            if channel:
-                # A socket: a pipe could be opened anew through /proc, and what was written read back before we see it.
-                ours, writer = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
-                self.theirs.append(writer)
-                self._outlets[ours] = 3
-            self._fault, writer = os.pipe()
+        if channel:
+            # A socket: a pipe could be opened anew through /proc, and what was written read back before we see it.
+            ours, writer = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
             self.theirs.append(writer)
-        finally:
-            os.seteuid(0)
+            self._outlets[ours] = 3
+        self._fault, writer = os.pipe()
+        self.theirs.append(writer)
         for descriptor in (self._inlet, self._fault, *self._outlets):
             os.set_blocking(descriptor, False)
 
