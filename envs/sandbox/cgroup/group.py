@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,16 @@ from workgym.envs.sandbox.cgroup.files import read_number, read_pids, read_table
 from workgym.envs.sandbox.cgroup.killing import freeze_folder, kill_groups, remove_folder, thaw_folder
 from workgym.tasks.errors import SandboxError
 
-__all__ = ["Cgroup", "CgroupUsage", "Place"]
+__all__ = ["Cgroup", "CgroupUsage", "Place", "Tally"]
 
 _KILL_S = 5.0
+
+_DOCTOR = "see `workgym doctor`"
+_WAYS_OUT = {
+    errno.ENOENT: "is it removed?",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "raise the machine's limit of open files (sysctl fs.file-max)",
+}
 
 
 @dataclass(frozen=True)
@@ -119,36 +127,26 @@ class Cgroup:
             SandboxError: the group is gone, or its counters cannot be read.
         """
         peak = self._peak_bytes(self._at["memory"])
+        with contextlib.closing(self.open_tally()) as tally:
+            n_oom_kills, *n_refused_forks = tally.count()
         return CgroupUsage(
             cpu_s=self._cpu_s(),
             peak_memory_mb=None if peak is None else peak / (1 << 20),
-            n_oom_kills=self.count_oom_kills(),
-            n_refused_forks=self._events("pids").get("max") if "pids" in self._at else None,
+            n_oom_kills=n_oom_kills,
+            n_refused_forks=n_refused_forks[0] if n_refused_forks else None,
             n_processes=self._n_processes(),
         )
 
-    def count_oom_kills(self) -> int:
-        """The field of `usage` that every run asks for, by itself at a quarter of the time.
+    def open_tally(self) -> Tally:
+        """What every run asks, from files that stay open; the caller closes it.
 
         Raises:
-            SandboxError: the group is gone, or its counters cannot be read.
+            SandboxError: the kernel does not count it, or the group is gone.
         """
         memory = self._at["memory"]
-        if memory.version == 1:
-            n = read_table(memory.folder / "memory.oom_control").get("oom_kill")
-        else:
-            n = self._events("memory").get("oom_kill")
-        if n is None:
-            raise SandboxError(f"{memory.folder} does not count what is killed for want of memory: is it removed?")
-        return n
-
-    def count_refused_forks(self) -> int:
-        """Forks and threads that were refused; 0 where nobody counts them. As quick as the one above.
-
-        Raises:
-            SandboxError: the group is gone, or its counters cannot be read.
-        """
-        return self._events("pids").get("max", 0) if "pids" in self._at else 0
+        kills = memory.folder / "memory.oom_control" if memory.version == 1 else self._event_file("memory")
+        forks = [self._event_file("pids")] if "pids" in self._at else []
+        return Tally([(kills, b"oom_kill"), *((path, b"max") for path in forks)])
 
     def reset_peak(self) -> bool:
         """Let `peak_memory_mb` begin at what is held now.
@@ -169,10 +167,11 @@ class Cgroup:
             return False
         return True
 
-    def _events(self, controller: str) -> dict[str, int]:
+    def _event_file(self, controller: str) -> Path:
         """The events of the group itself, without those of groups below where the kernel tells them apart."""
         folder = self._at[controller].folder
-        return read_table(folder / f"{controller}.events.local") or read_table(folder / f"{controller}.events")
+        local = folder / f"{controller}.events.local"
+        return local if local.exists() else folder / f"{controller}.events"
 
     def _peak_bytes(self, memory: Place) -> int | None:
         if memory.version == 1:
@@ -250,6 +249,42 @@ class Cgroup:
             self._peak = None
 
 
+class Tally:
+    """Counters of a group, read again and again: to open their files takes longer than to read them.
+
+    Args:
+        fields: file and name of each counter.
+
+    Raises:
+        SandboxError: a file cannot be opened.
+    """
+
+    def __init__(self, fields: list[tuple[Path, bytes]]) -> None:
+        self._fields = fields
+        self._files = _open_all([path for path, _ in fields], os.O_RDONLY)
+
+    def count(self) -> list[int]:
+        """Each counter as it is now: processes killed for want of memory, and forks refused where that is counted.
+
+        Raises:
+            SandboxError: the group is gone, or the kernel does not count it.
+        """
+        return [self._read(file, *field) for file, field in zip(self._files, self._fields, strict=True)]
+
+    def _read(self, file: int, path: Path, name: bytes) -> int:
+        try:
+            words = os.pread(file, 4096, 0).split()
+            return int(words[words.index(name) + 1])
+        except (OSError, ValueError, IndexError) as error:
+            raise SandboxError(f"cannot read {name.decode()} from {path}: {error}; is the group removed?") from error
+
+    def close(self) -> None:
+        """Close the files. Idempotent."""
+        for file in self._files:
+            os.close(file)
+        self._files = []
+
+
 def _open_all(paths: list[Path], flags: int) -> list[int]:
     with contextlib.ExitStack() as stack:
         opened = []
@@ -257,7 +292,9 @@ def _open_all(paths: list[Path], flags: int) -> list[int]:
             try:
                 opened.append(os.open(path, flags | os.O_CLOEXEC))
             except OSError as error:
-                raise SandboxError(f"cannot open {path}: {error.strerror}; see `workgym doctor`") from error
+                raise SandboxError(
+                    f"cannot open {path}: {error.strerror}; {_WAYS_OUT.get(error.errno or 0, _DOCTOR)}"
+                ) from error
             stack.callback(os.close, opened[-1])
         stack.pop_all()
     return opened

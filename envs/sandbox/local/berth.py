@@ -10,7 +10,7 @@ import socket
 import struct
 from collections.abc import Mapping, Sequence
 
-from workgym.envs.sandbox.cgroup.group import Cgroup
+from workgym.envs.sandbox.cgroup.group import Cgroup, Tally
 from workgym.envs.sandbox.cgroup.tree import CgroupTree
 from workgym.envs.sandbox.local.report import Refusals
 from workgym.envs.sandbox.local.supervisor import Zygote
@@ -47,6 +47,7 @@ class Berth:
     Attributes:
         zygote: in which it lies.
         number: of the workspace in that zygote.
+        doors: descriptors through which a program enters the control group.
         below: frozen levels under it, from the lowest up.
         closed: whether it was given up.
     """
@@ -64,9 +65,18 @@ class Berth:
         self._line: socket.socket | None = None
         self.closed = False
         self._cgroup: Cgroup | None = None
+        self.doors: list[int] = []
+        self._tally: Tally | None = None
+        self._counts: list[int] = []
         if tree is not None:
             self._cgroup = tree.make(f"box-{self.number}", memory_mb=memory_mb, n_processes=n_processes)
-        self._counts = 0, 0
+            try:
+                self._tally = self._cgroup.open_tally()
+                self.doors = self._cgroup.open_doors()
+                self._counts = self._tally.count()
+            except BaseException:
+                self._leave_group()
+                raise
 
     def ask(self) -> bool:
         """Ask the zygote for the workspace; False if it was gone before.
@@ -171,10 +181,6 @@ class Berth:
 
     # The control group
 
-    def open_doors(self) -> list[int]:
-        """Descriptors through which a program enters the control group."""
-        return [] if self._cgroup is None else self._cgroup.open_doors()
-
     def refusals(self, *, failed: bool) -> Refusals:
         """The limits that the run which has just ended met.
 
@@ -182,11 +188,12 @@ class Berth:
             SandboxError: the control group is gone.
         """
         disk = failed and self._is_full()
-        if self._cgroup is None:
+        if self._tally is None:
             return Refusals(disk=disk)
-        counts = self._cgroup.count_oom_kills(), self._cgroup.count_refused_forks()
-        before, self._counts = self._counts, counts
-        return Refusals(memory=counts[0] > before[0], disk=disk, processes=counts[1] > before[1])
+        counts = self._tally.count()
+        grown = [new > old for new, old in zip(counts, self._counts, strict=True)]
+        self._counts = counts
+        return Refusals(memory=grown[0], disk=disk, processes=any(grown[1:]))
 
     # Its end
 
@@ -198,6 +205,15 @@ class Berth:
             self._line = None
         if self._workspace is not None:
             self._workspace.close()
+        self._leave_group()
+
+    def _leave_group(self) -> None:
+        for door in self.doors:
+            os.close(door)
+        self.doors = []
+        if self._tally is not None:
+            self._tally.close()
+            self._tally = None
         if self._cgroup is not None:
             cgroup, self._cgroup = self._cgroup, None
             cgroup.kill()

@@ -19,8 +19,14 @@ _LARGEST_MESSAGE = 1 << 16
 _INLINE_BYTES = 60_000  # a larger program travels as a file
 
 
-def pack(program: Program, env: Mapping[str, str], files: list[int], doors: list[int]) -> tuple[bytes, int]:
-    """Marshal a program for the zygote, and lay the descriptors that belong to it behind the others.
+def pack(program: Program, env: Mapping[str, str], files: list[int], n_doors: int) -> tuple[bytes, int]:
+    """Marshal a program for the zygote, and lay its file behind the other descriptors, if it travels as one.
+
+    Args:
+        program: what to run.
+        env: its further environment variables.
+        files: descriptors that go with it.
+        n_doors: how many of control groups will follow them.
 
     Returns:
         The message, and flags.
@@ -34,8 +40,7 @@ def pack(program: Program, env: Mapping[str, str], files: list[int], doors: list
     if source is not None and len(source) > _INLINE_BYTES:
         files.append(file_of(source))
         flags, source = _FLAG_FILE, None
-    files += doors
-    return marshal.dumps((source, argv, dict(env), flags != 0, len(doors))), flags
+    return marshal.dumps((source, argv, dict(env), flags != 0, n_doors)), flags
 
 
 def is_readable(line: socket.socket, timeout_s: float) -> bool:

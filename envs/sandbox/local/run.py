@@ -81,8 +81,10 @@ class Run:
             line.setblocking(False)
             theirs.append(line.detach())
             flags = self._open_pipes(theirs, stdin, channel)
-            message, more_flags = pack(program, env, theirs, berth.open_doors())
-            if not berth.zygote.hand_over(HEAD.pack(flags | more_flags, berth.number) + message, theirs):
+            message, more_flags = pack(program, env, theirs, len(berth.doors))
+            if not berth.zygote.hand_over(
+                HEAD.pack(flags | more_flags, berth.number) + message, [*theirs, *berth.doors]
+            ):
                 raise SandboxError(
                     f"the sandbox's zygote (pid {berth.zygote.pid}) died with the workspace in it; "
                     "lease another sandbox"
