@@ -1,7 +1,7 @@
 """Touch files with a program's rights, and stay root for everything else.
 
-Only the user id for files is changed. With another effective one, programs could meanwhile take away process 1's share of
-the processor, and with another real one signal it.
+Only the user id for files is changed. With another effective one, programs could meanwhile take away process 1's share
+of the processor, and with another real one signal it.
 """
 
 from __future__ import annotations
