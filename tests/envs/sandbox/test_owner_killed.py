@@ -57,6 +57,8 @@ def owner(backend: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
+            process.wait()
+            reap()
 
 
 @contextlib.contextmanager
