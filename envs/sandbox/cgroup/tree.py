@@ -11,12 +11,12 @@ from pathlib import Path
 from workgym.envs.sandbox.cgroup.files import write_text
 from workgym.envs.sandbox.cgroup.group import Cgroup, Place
 from workgym.envs.sandbox.cgroup.killing import kill_groups, remove_folder
+from workgym.envs.sandbox.ledger import start_time
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["CgroupTree", "owner_folder", "sweep"]
 
 _OWNER = re.compile(r"workgym-(\d+)-(\d+)")
-_START_TIME = 19  # field 22 of /proc/PID/stat, counted after the closing parenthesis of the name
 _TRIES = 5
 _SWEEP_S = 5.0
 
@@ -103,11 +103,10 @@ def owner_folder(pid: int) -> str:
     Raises:
         ProcessLookupError: there is no such process.
     """
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError as error:
-        raise ProcessLookupError(f"there is no process {pid}") from error
-    return f"workgym-{pid}-{text.rpartition(')')[2].split()[_START_TIME]}"
+    start = start_time(pid)
+    if not start:
+        raise ProcessLookupError(f"there is no process {pid}")
+    return f"workgym-{pid}-{start}"
 
 
 def sweep(*paths: Path) -> int:

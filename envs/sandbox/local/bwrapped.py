@@ -21,7 +21,7 @@ __all__ = ["Walls", "prepare"]
 
 _PROOF, _FIRST_FREE = 20, 21  # descriptors of bubblewrap's own, above those of the program
 _SHOWN = "/.shown"  # as in namespaces: for what lies below /tmp, which is a link to the workspace
-_MONITORS = 2  # processes of bubblewrap's beside the program's
+_MONITORS = 1  # processes of bubblewrap's beside the program's
 _SIGNALLED = 128
 _SHELVES = ("/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp")
 _LAUNCH = """\
@@ -92,8 +92,10 @@ class Walls:
         namespaces: into which it is born.
     """
 
-    def __init__(self, config: dict[str, Any], limits: Limits, shelf: str) -> None:
+    def __init__(self, config: dict[str, Any], limits: Limits, shelf: str, admin: bool) -> None:
         self.namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS
+        if not admin:  # the kernel counts the processes of a user in each user namespace apart
+            self.namespaces |= kernel.CLONE_NEWUSER
         self._limits, self._config = limits, config
         self._filters = [bytes.fromhex(config[name]) for name in ("wide_filter", "narrow_filter")]
         self._command = [config["bwrap"], *_walls(config, shelf)]
@@ -151,6 +153,8 @@ class Walls:
                 argv = [*self._config["python"], "-c", _LAUNCH, str(free), str(machinery), str(program)]
             else:  # what cannot be executed is the program's own failure, not that of the walls
                 argv = ["/bin/sh", "-c", 'exec "$0" "$@"', *argv]
+            if place.family.user is None:
+                namespaces.map_identity(namespaces.NOBODY, namespaces.NOBODY, namespaces.NOBODY)
             # Bubblewrap looks up its children, whose numbers are those of their own namespace.
             kernel.mount("proc", namespaces.PROC, kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
             self._become_nobody(place)

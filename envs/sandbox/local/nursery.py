@@ -21,6 +21,7 @@ __all__ = ["Nursery"]
 _SILENCE_S = 5.0  # a zygote that was not heard of for so long is asked before it gets another sandbox
 _ANSWER_S = 1.0
 _FIRST_PROGRAM_S = 60.0
+_MONITORS = 1  # of bubblewrap, as local/bwrapped.py has it
 
 _Shown = tuple[tuple[str, str], ...]
 
@@ -98,7 +99,8 @@ class Nursery:
 
     def _make_berth(self, warm: _Warm, like: Berth | None) -> Berth | None:
         memory_mb = self._spec.memory_mb + self._spec.disk_mb  # what lies in the workspace counts as memory
-        berth = Berth(warm.zygote, self._tree, memory_mb=memory_mb, n_processes=self._spec.n_processes, like=like)
+        n_processes = self._spec.n_processes + (_MONITORS if self._bwrap else 0)
+        berth = Berth(warm.zygote, self._tree, memory_mb=memory_mb, n_processes=n_processes, like=like)
         try:
             if not berth.ask():
                 berth.close()
@@ -137,17 +139,28 @@ class Nursery:
         if self._closed:
             raise SandboxError("this sandbox pool is closed; open another")
         if self._notes is None:
-            reap_once()
-            found = find_cgroups()
-            self._notes = []
-            if isinstance(found, CgroupTree):
-                self._tree = found.keep("pids")
-                self._notes += [own_ledger().note("cgroup", path=str(path)) for path in self._tree.owner_folders()]
+            self._notes = self._find_groups()
         zygote = Zygote(self._spec, shown=shown, has_memory_cgroup=self._tree is not None, bwrap=self._bwrap)
-        warm = _Warm(zygote, own_ledger().note("process", pid=zygote.pid))
+        try:
+            note = own_ledger().note("process", pid=zygote.pid)
+        except BaseException:
+            zygote.kill()
+            raise
+        warm = _Warm(zygote, note)
         if self._bwrap and self._spec.warm_modules:
             self._try_modules(warm)
         return warm
+
+    def _find_groups(self) -> list[str]:
+        """Look for control groups, once, and write down what will be made of them."""
+        reap_once()
+        found = find_cgroups()
+        if not isinstance(found, CgroupTree):
+            return []
+        tree = found.keep("pids")
+        notes = [own_ledger().note("cgroup", path=str(path)) for path in tree.owner_folders()]
+        self._tree = tree
+        return notes
 
     def _try_modules(self, warm: _Warm) -> None:
         """Each program loads them anew behind bubblewrap's walls: one that does not load is no program's failure."""

@@ -58,8 +58,8 @@ def stop_all(pid: int) -> None:
 def _ticks(pid: int, *, own: bool = True) -> int:
     """CPU of a process and of the children it waited for, or of those alone."""
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rpartition(")")[2].split()
+        with open(f"/proc/{pid}/stat", "rb") as file:  # a process's name may be any bytes
+            fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return 0
     return sum(map(int, fields[11 if own else 13 : 15]))

@@ -64,11 +64,11 @@ Walls = child.Walls | bwrapped.Walls
 class _Run:
     """A child, from its birth until its report."""
 
-    __slots__ = ("began", "line", "n_killed", "pid", "pidfd", "place", "proof")
+    __slots__ = ("began", "cpu_s", "line", "n_killed", "pid", "pidfd", "place", "proof")
 
     def __init__(self, pid: int, pidfd: int, line: int, place: Place, proof: int) -> None:
         self.pid, self.pidfd, self.line, self.place, self.proof = pid, pidfd, line, place, proof
-        self.n_killed = 0
+        self.n_killed, self.cpu_s = 0, 0.0
         self.began = time.monotonic()
 
 
@@ -145,7 +145,7 @@ def _stand_by(config: dict[str, Any], admin: bool) -> tuple[Walls, str, dict[str
     kernel.no_new_privileges()
     limits = child.Limits(config, _BARE_BYTES)
     limits.hand_down()
-    return bwrapped.Walls(config, limits, shelf), shelf, links
+    return bwrapped.Walls(config, limits, shelf, admin), shelf, links
 
 
 def _load_with_parents(name: str, source: str) -> None:
@@ -301,6 +301,7 @@ class _Zygote:
         if not command:  # whoever waited for it is gone
             self._stop_watching(run.line)
         run.n_killed = max(run.n_killed, len(processes.descendants(run.pid)))
+        run.cpu_s = processes.cpu_seconds(run.pid)  # the kernel forgets those that nobody waits for
         signal.pidfd_send_signal(run.pidfd, signal.SIGKILL)
 
     def _report(self, run: _Run) -> None:
@@ -310,7 +311,11 @@ class _Zygote:
         del self._ends[run.pidfd], self._lines[run.line]
         status, failure = self._walls.judge(status, run.n_killed > 0, run.proof)
         report = REPORT.pack(
-            status, run.n_killed, usage.ru_utime + usage.ru_stime, time.monotonic() - run.began, usage.ru_maxrss
+            status,
+            run.n_killed,
+            max(run.cpu_s, usage.ru_utime + usage.ru_stime),
+            time.monotonic() - run.began,
+            usage.ru_maxrss,
         )
         self._send(run, b"E" + failure.encode() if failure else b"X" + report)
         if run.proof >= 0:

@@ -20,3 +20,14 @@ def local_env(require_backend: Callable[[str], None]) -> Iterator[WorkEnv]:
     assert isinstance(inner, WorkEnv)
     yield inner
     env.close()
+
+
+@pytest.fixture
+def function_env(require_backend: Callable[[str], None]) -> Iterator[WorkEnv]:
+    """Coding-v0, family function, with the local sandbox."""
+    require_backend("local")
+    env = gym.make("Coding-v0", family="function")
+    inner = env.unwrapped
+    assert isinstance(inner, WorkEnv)
+    yield inner
+    env.close()

@@ -302,30 +302,6 @@ def test_an_exception_counts_by_the_name_of_its_class(env: WorkEnv) -> None:
     assert (reward, info["is_success"]) == (1.0, False)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_nothing_hidden_reaches_the_agent(env: WorkEnv, level: int) -> None:
-    """Search for the reference, for hidden inputs, and for a canary that was planted beside them."""
-    needle = "'-'.join(['PLANTED', 'CANARY'])"  # put together late: the hunter must not find its own words
-    hunt = f"print([text for text in __import__('gc').get_objects() if {needle} in str(text)])"
-    for seed in range(2):
-        task = sample(env, level, seed, "train")
-        planted = replace(task, hidden={**task.hidden, "canary": "PLANTED-CANARY"})
-        asked = asked_of(task)
-        shown: list[object] = list(env.reset(options={"task": planted}))
-        look = (
-            f"def {asked.entry_point}(*arguments):\n    return [str(x)[:99] for x in __import__('gc').get_objects()]\n"
-        )
-        for action in (f"run {hunt}\n{look}", f"run {look}", "run open('/proc/self/cmdline').read()", "submit x = 1"):
-            shown.extend(env.step(action))
-        text = repr([shown, env.attempt, env.verdict, env.tools_schema()])
-        assert "PLANTED-CANARY" not in text
-        assert "PLANTED-CANARY" in repr(env.task.hidden)  # the same search finds it where it is
-        assert repr(task.hidden["reference"])[1:-1] not in text
-        for case in task.hidden["cases"]:
-            args = [case["args"][0], *case["args"][1]] if asked.builder else case["args"]
-            assert asked.show(args) not in text
-
-
 @pytest.mark.parametrize("level", [1, 5])
 def test_a_second_judgment_is_the_same_to_the_bit(env: WorkEnv, level: int) -> None:
     task = sample(env, level, 3)
