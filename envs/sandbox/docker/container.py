@@ -140,20 +140,10 @@ class Container:
 
     # Programs
 
-    def start(self, what: bytes, listener: Hear, *, channel: bool) -> int:
-        """Start a program.
-
-        Args:
-            what: a message for whoever becomes it.
-            listener: hears all that is said of it.
-            channel: open a private line from it to us.
-
-        Returns:
-            Its number.
-        """
+    def enlist(self, listener: Hear) -> int:
+        """Give a number to a program that is about to be started; `listener` hears all that is said of it."""
         number = next(self._numbers)
         self._listeners[number] = listener
-        self._link.send({"op": "start", "run": number, "channel": channel}, what)
         return number
 
     def tell(self, meta: dict[str, Any], blob: bytes = b"") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,12 +76,14 @@ class DockerRun:
         self._input = bytearray(stdin or b"")
         self._input_ends = stdin is not None
         self._told_end = False
+        self._feeding = threading.Lock()  # whoever reads for all feeds it too, beside its own thread
         self._n_under_way = 0
         source = program.source.encode("utf-8", "surrogatepass") if isinstance(program, PythonCode) else b""
         argv = None if isinstance(program, PythonCode) else list(program)
         self.began = time.monotonic()
         what = pack_frame({"argv": argv, "env": dict(env)}, source)
-        self._number = container.start(what, self._hear, channel=channel)
+        self._number = container.enlist(self._hear)
+        container.tell({"op": "start", "run": self._number, "channel": channel}, what)
         self._feed()
 
     @property
@@ -98,11 +101,13 @@ class DockerRun:
             case "closed":
                 self._outlets[meta["stream"]].is_open = False
             case "took":
-                self._n_under_way -= meta["n"]
-                self._feed()
+                with self._feeding:
+                    self._n_under_way -= meta["n"]
+                    self._send_input()
             case "deaf":
-                self._is_deaf = True
-                self._input.clear()
+                with self._feeding:
+                    self._is_deaf = True
+                    self._input.clear()
             case "fault":
                 self._fault = meta["text"]
             case "refused":
@@ -112,6 +117,10 @@ class DockerRun:
 
     def _feed(self) -> None:
         """Send as much of its input as may be on its way, then that it ends."""
+        with self._feeding:
+            self._send_input()
+
+    def _send_input(self) -> None:
         while self._input and self._n_under_way < STDIN_WINDOW_BYTES:
             data = bytes(self._input[: STDIN_WINDOW_BYTES - self._n_under_way])
             del self._input[: len(data)]
@@ -132,8 +141,9 @@ class DockerRun:
         """
         if self._input_ends or self._is_deaf or self.done:
             raise BrokenPipeError("the program has closed its stdin or is gone")
-        self._input += data
-        self._feed()
+        with self._feeding:
+            self._input += data
+            self._send_input()
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Read one line from the channel, without its newline; None at its end or after `timeout_s`.
