@@ -56,7 +56,7 @@ USAGE = struct.Struct("<d")  # CPU seconds so far
 _LARGEST_MESSAGE = 1 << 17
 _MOST_FILES = 12
 _O_PATH = 0o10000000
-_BARE_BYTES = 64 << 20  # address space of an interpreter that has just started
+_BARE_BYTES = 16 << 20  # address space of an interpreter that has just started
 
 Walls = child.Walls | bwrapped.Walls
 
