@@ -300,7 +300,7 @@ def _count_group(number: int) -> int:
     """How many processes of a process group are alive."""
     n = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as file:
-            state, _, group = file.read().rpartition(")")[2].split()[:3]
-            n += state not in "ZX" and int(group) == number
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, group = file.read().rpartition(b")")[2].split()[:3]  # a process's name may be any bytes
+            n += state not in b"ZX" and int(group) == number
     return n

@@ -75,8 +75,8 @@ def read_parents() -> dict[int, int]:
 def _each_parent() -> Iterator[tuple[int, int]]:
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{name}/stat") as file:
-                yield int(name), int(file.read().rpartition(")")[2].split()[1])
+            with open(f"/proc/{name}/stat", "rb") as file:  # a process's name may be any bytes
+                yield int(name), int(file.read().rpartition(b")")[2].split()[1])
         except OSError:
             continue  # it ended while we looked
 
