@@ -118,11 +118,8 @@ class Nursery:
         """
         with self._lock:
             warm = self._young.get(shown)
-            if warm is not None and not warm.zygote.was_heard(_SILENCE_S) and not warm.zygote.answers(_ANSWER_S):
-                self._end(self._young.pop(shown), kill=True)
-                warm = None
-            if warm is not None and self._is_worn(warm):
-                self._old.append(self._young.pop(shown))
+            if warm is not None and (self._is_worn(warm) or _is_silent(warm.zygote)):
+                self._old.append(self._young.pop(shown))  # what runs in it may go on: it may be slow, not dead
                 warm = None
             for old in [one for one in self._old if one.is_empty]:
                 self._old.remove(old)
@@ -223,3 +220,7 @@ class Nursery:
             for berth in list(warm.berths):
                 berth.forsake()
             warm.zygote.forsake()
+
+
+def _is_silent(zygote: Zygote) -> bool:
+    return not zygote.was_heard(_SILENCE_S) and not zygote.answers(_ANSWER_S)
