@@ -122,6 +122,7 @@ class Sandbox(Protocol):
         """Remember the workspace; no program may be running.
 
         Raises:
+            ActionError: what programs left there fills it, and the backend needs room to remember it.
             SandboxError: a program is running, or the backend cannot.
         """
         ...
@@ -138,6 +139,10 @@ class Sandbox(Protocol):
         """Make sandboxes with the same workspace, independent from then on; no program may be running.
 
         They end with the lease, or when they are closed.
+
+        Raises:
+            ActionError: as of `snapshot`.
+            SandboxError: as of `snapshot`.
         """
         ...
 

@@ -147,8 +147,8 @@ def walk_folder(folder: int, max_entries: int, max_bytes: int | None = None) -> 
     while waiting:
         here = waiting.pop()
         listed, problem = _list(folder, here.path, n_left + 1)
-        if here.path:
-            yield replace(here, problem=problem)
+        if here.path or problem:
+            yield replace(here, path=here.path or ".", problem=problem)
         n_left -= len(listed)
         if n_left < 0:
             yield Entry(".", "folder", 0, 1, f"it holds more than {max_entries} entries: the rest is left out")

@@ -1,7 +1,8 @@
 """The system call filter of a sandbox, as a classic BPF program.
 
 What the filter refuses answers EPERM, so that programs see an ordinary error. `clone3` answers ENOSYS: its flags lie in
-memory, where a filter cannot look, and the C library then falls back to `clone`, whose flags it can.
+memory, where a filter cannot look, and the C library then falls back to `clone`, whose flags it can. `sync` does
+nothing and succeeds: what is in here outlives no power cut.
 
 There are two, and a program is under both. The wide one is laid on the zygote and inherited, which costs a run nothing.
 The narrow one forbids what a run itself needs to set up its walls, and is laid on last: it is short because the kernel
@@ -28,6 +29,10 @@ _UMOUNT = {"x86_64": 166, "aarch64": 39}
 _SIGACTION = {"x86_64": 13, "aarch64": 134}
 _SIGCHLD = 17
 _CLONE3 = 435
+# To write all disks of the host takes as long as they need, and nobody who waits for it can be killed.
+_SYNC = {"x86_64": (162, 306), "aarch64": (81, 267)}  # sync, syncfs
+# Attributes of files have no limit, and those of overlayfs would spoil a snapshot: as in a tmpfs before Linux 6.6.
+_SET_ATTRIBUTE = {"x86_64": (188, 189, 190, 463), "aarch64": (5, 6, 7, 463)}  # setxattr, lsetxattr, f..., ...at
 _X32_BIT = 0x40000000
 # mount, cgroup, UTS, IPC, user, PID and network namespaces
 _CLONE_NEW = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
@@ -155,6 +160,8 @@ def wide_filter(machine: str, *, sockets: bool = False) -> bytes:
     steps.append((_JUMP_EQ, _SOCKETPAIR[machine], "socketpair", ""))
     steps.append((_JUMP_EQ, _SIGACTION[machine], "sigaction", ""))
     steps += [(_JUMP_EQ, number, "eperm", "") for number in sorted(denied)]
+    steps += [(_JUMP_EQ, number, "done", "") for number in _SYNC[machine]]
+    steps += [(_JUMP_EQ, number, "unsupported", "") for number in _SET_ATTRIBUTE[machine]]
     families: list[_Step] = [(_JUMP_EQ, family, "allowed", "") for family in _FAMILIES_OF_LOOPBACK]
     return _assemble(
         steps,
@@ -164,6 +171,8 @@ def wide_filter(machine: str, *, sockets: bool = False) -> bytes:
         socketpair=[(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _AF_UNIX, "allowed", "eperm")],
         socket=[(_LOAD, _OFFSET_ARG0, "", ""), *families],
         eperm=[(_RETURN, _ERRNO | errno.EPERM, "", "")],
+        done=[(_RETURN, _ERRNO, "", "")],
+        unsupported=[(_RETURN, _ERRNO | errno.EOPNOTSUPP, "", "")],
         allowed=[(_RETURN, _ALLOW, "", "")],
         kill=[(_RETURN, _KILL, "", "")],
     )

@@ -42,9 +42,11 @@ class Workspace:
         self._owner = owner if os.geteuid() == 0 else (-1, -1)
         self._baseline = dict(baseline or {})
         try:  # once, so that later on ENOSYS, or EPERM of a filter around us, is not taken for their doing
-            os.close(open_beneath(descriptor, ".", os.O_PATH | os.O_DIRECTORY))
             os.close(reopen(descriptor, os.O_PATH | os.O_DIRECTORY))
+            os.close(open_beneath(descriptor, ".", os.O_PATH | os.O_DIRECTORY))
         except OSError as error:
+            if error.errno == errno.EACCES:  # a program has closed it to its owner, too: so it reads from then on
+                return
             self.close()
             raise SandboxError(f"cannot use a workspace: {error}; it takes Linux 5.6 (openat2) and /proc") from error
 

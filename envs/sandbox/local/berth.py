@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import marshal
 import os
 import socket
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from workgym.envs.sandbox.cgroup.group import Cgroup, Tally
 from workgym.envs.sandbox.cgroup.tree import CgroupTree
 from workgym.envs.sandbox.local.report import Refusals
 from workgym.envs.sandbox.local.supervisor import Zygote
 from workgym.envs.sandbox.workspace import Workspace
-from workgym.tasks.errors import SandboxError
+from workgym.tasks.errors import ActionError, SandboxError
 
 __all__ = ["HEAD", "Berth"]
 
@@ -24,8 +26,10 @@ HEAD = struct.Struct("<Bq")
 _PLACE = struct.Struct("<qq")
 _FLAG_PLACE = 8
 _NOGROUP = 65534
+_NO_FORK = os.strerror(errno.EAGAIN).encode()
 
 _ANSWER_S = 10.0
+_LEAVE_TRIES = 20
 _LARGEST_ANSWER = 1 << 16
 
 _numbers = itertools.count(1)
@@ -117,7 +121,8 @@ class Berth:
             The levels that `restore` goes back to.
 
         Raises:
-            SandboxError: there is no room for another level, or the zygote died.
+            ActionError: what programs left in it has no room for another level.
+            SandboxError: there are too many levels, or the zygote died.
         """
         baseline, top = self.workspace.baseline, self._top
         self._command(b"S", baseline)
@@ -152,8 +157,12 @@ class Berth:
             if not answer:
                 raise SandboxError(self._lost(None))
             words = answer[1:].decode("utf-8", "replace")
-            self._failure = f"a sandbox's workspace could not be made: {words}"
-            raise SandboxError(self._failure)
+            if answer[:1] == b"N":
+                raise ActionError(f"the workspace cannot be remembered or copied: {words}")
+            failure = f"a sandbox's workspace could not be made: {words}"
+            if self._workspace is None:  # else the one that stood goes on
+                self._failure = failure
+            raise SandboxError(failure)
         self._top, user = _PLACE.unpack(answer[1:])
         owner = None if user < 0 else user
         self._workspace = Workspace(folders[0], user=owner, group=_NOGROUP, baseline=self._baseline)
@@ -195,10 +204,26 @@ class Berth:
         self._counts = counts
         return Refusals(memory=grown[0], disk=disk, processes=any(grown[1:]))
 
+    def shortage(self, words: bytes) -> Refusals:
+        """The limits for which a run could not begin: other programs of the sandbox had used up what they share.
+
+        Args:
+            words: what was said of it, by its walls and not by a program.
+        """
+        refused = self.refusals(failed=False)
+        is_crowded = _NO_FORK in words and self._cgroup is not None and bool(self._cgroup.pids())
+        return replace(refused, processes=refused.processes or is_crowded)
+
     # Its end
 
     def close(self) -> None:
         """Give the workspace up. Idempotent."""
+        if self._line is not None:
+            with contextlib.suppress(OSError):  # the zygote is gone
+                self._line.shutdown(socket.SHUT_RDWR)  # also of copies of it in processes that were forked
+        self._give_back()
+
+    def _give_back(self) -> None:
         self.closed = True
         if self._line is not None:
             self._line.close()
@@ -216,10 +241,16 @@ class Berth:
             self._tally = None
         if self._cgroup is not None:
             cgroup, self._cgroup = self._cgroup, None
-            cgroup.kill()
-            cgroup.remove()
+            for left in reversed(range(_LEAVE_TRIES)):  # a program that was given up may enter while it is being killed
+                cgroup.kill()
+                try:
+                    cgroup.remove()
+                    break
+                except SandboxError:
+                    if not left:
+                        raise
 
     def forsake(self) -> None:
         """Close our copies of its descriptors after a fork: it belongs to the parent process."""
         self._cgroup = None
-        self.close()
+        self._give_back()

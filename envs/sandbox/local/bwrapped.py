@@ -24,9 +24,15 @@ _SHOWN = "/.shown"  # as in namespaces: for what lies below /tmp, which is a lin
 _MONITORS = 1  # processes of bubblewrap's beside the program's
 _SIGNALLED = 128
 _SHELVES = ("/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp")
+_ENTER = f'cd {namespaces.WORKSPACE} 2>/dev/null; unset OLDPWD; exec "$0" "$@"'
 _LAUNCH = """\
 import marshal, os, sys, types
 first, machinery, program = map(int, sys.argv[1:])
+try:
+    os.chdir("/workspace")
+    os.environ["PWD"] = "/workspace"
+except OSError:
+    pass
 module_source, modules, site = marshal.loads(os.pread(machinery, os.fstat(machinery).st_size, 0))
 source = os.pread(program, os.fstat(program).st_size, 0)
 os.closerange(first, 1 << 16)
@@ -144,15 +150,17 @@ class Walls:
                 command += ["--add-seccomp-fd", str(_memory_file(content))]
             for path in ("/workspace", "/dev/shm"):
                 command += ["--bind", place.folder, path]
-            command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", namespaces.WORKSPACE]
+            namespaces.lay_terminals()
+            command += ["--dev-bind", namespaces.TERMINALS, namespaces.TERMINALS]
+            command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
             channel = {"WORKGYM_CHANNEL": str(CHANNEL)} if free > CHANNEL else {}
             for name, value in {**self._config["environ"], **self._config["env"], **env, **channel}.items():
                 command += ["--setenv", name, value]
             if argv is None:
                 machinery, program = _memory_file(self._machinery), _memory_file(source)
                 argv = [*self._config["python"], "-c", _LAUNCH, str(free), str(machinery), str(program)]
-            else:  # what cannot be executed is the program's own failure, not that of the walls
-                argv = ["/bin/sh", "-c", 'exec "$0" "$@"', *argv]
+            else:  # what cannot be executed, or entered, is the program's own failure, not that of the walls
+                argv = ["/bin/sh", "-c", _ENTER, *argv]
             if place.family.user is None:
                 namespaces.map_identity(namespaces.NOBODY, namespaces.NOBODY, namespaces.NOBODY)
             # Bubblewrap looks up its children, whose numbers are those of their own namespace.

@@ -19,6 +19,7 @@ __all__ = [
     "SETTINGS",
     "SHELF",
     "SYSTEM",
+    "TERMINALS",
     "WORKSPACE",
     "Denied",
     "build_root",
@@ -37,6 +38,7 @@ __all__ = [
 WORKSPACE = "/workspace"
 SHELF = "/.leases"  # where all workspaces lie; runs do not see it
 PROC = "/proc"
+TERMINALS = "/dev/pts"
 NOBODY = 65534
 
 _CAP_SYS_ADMIN = 21
@@ -44,6 +46,7 @@ _OLD = "/.host"
 _SHOWN = "/.shown"  # for what lies below /tmp, which is a link to the workspace
 _VOID = "/.void"  # an empty folder, to cover others with
 _MOST_PLACES = 8192
+_MOST_TERMINALS = 16  # of a run: all sandboxes of the machine share what the kernel has
 _HIGH_IDS = 1 << 30
 _SLOTS = 256
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -316,10 +319,10 @@ def enter_workspace(folder: str) -> None:
     os.chdir(WORKSPACE)
 
 
-def lay_terminals() -> None:
+def lay_terminals(folder: str = TERMINALS) -> None:
     """In a run's own mount namespace: pseudo-terminals of its own."""
     flags = kernel.MS_NOSUID | kernel.MS_NOEXEC
-    kernel.mount("devpts", "/dev/pts", flags, "newinstance,ptmxmode=0666,mode=0620")
+    kernel.mount("devpts", folder, flags, f"newinstance,ptmxmode=0666,mode=0620,max={_MOST_TERMINALS}")
 
 
 def _lay_workspace() -> None:

@@ -32,6 +32,11 @@ class Refusals:
     disk: bool = False
     processes: bool = False
 
+    @property
+    def any(self) -> bool:
+        """Whether it met one of them."""
+        return bool(self.memory) or self.disk or self.processes
+
 
 NO_REFUSALS = Refusals()
 
@@ -58,6 +63,11 @@ class Report:
     def parse(cls, data: bytes) -> Report:
         """Read it from the zygote's message."""
         return cls(*_FIELDS.unpack(data))
+
+    @classmethod
+    def unborn(cls, wall_s: float) -> Report:
+        """Of a program that could not begin, because others of its sandbox had used up what they share."""
+        return cls(1 << 8, 0, 0.0, wall_s, 0)
 
     @property
     def code(self) -> int:

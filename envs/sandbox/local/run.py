@@ -62,7 +62,7 @@ class Run:
         channel: bool,
         when_done: Callable[[Run], None],
     ) -> None:
-        self.done = False
+        self.done = self._watches_inlet = False
         self._spec, self._berth, self._when_done = spec, berth, when_done
         self._is_python = isinstance(program, PythonCode)
         self._n_acknowledged = 0
@@ -74,7 +74,6 @@ class Run:
         self._outlets: list[Outlet] = []  # stdout, stderr and perhaps the channel
         self._inlet: Inlet | None = None
         self._poll: select.poll | None = None
-        self._watches_inlet = False
         theirs: list[int] = []
         try:
             self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -104,8 +103,10 @@ class Run:
         self._next_cpu_check = self.began + spec.cpu_s / _N_CPUS
 
     def _open_pipes(self, theirs: list[int], stdin: bytes | None, channel: bool) -> int:
-        self._open_outlet(theirs)
-        self._open_outlet(theirs)
+        for _ in range(2):
+            reader, writer = os.pipe()
+            theirs.append(writer)
+            self._outlets.append(Outlet(reader, self._spec.output_kb << 10))
         flags = 0
         if stdin is None or stdin:
             reader, writer = os.pipe()
@@ -119,11 +120,6 @@ class Run:
             self._outlets.append(Outlet(reader, self._spec.output_kb << 10))
             flags |= _FLAG_CHANNEL
         return flags
-
-    def _open_outlet(self, theirs: list[int]) -> None:
-        reader, writer = os.pipe()
-        theirs.append(writer)
-        self._outlets.append(Outlet(reader, self._spec.output_kb << 10))
 
     # What one does with it
 
@@ -197,7 +193,8 @@ class Run:
             self._hear(self._line)
 
     def abandon(self) -> None:
-        """Kill it without waiting for its result: the zygote kills whose line is closed."""
+        """Kill it without waiting for its result."""
+        self._tell(b"K")  # the line's end would tell as much, but for copies of it in processes that were forked
         self._settle()
 
     def forsake(self) -> None:
@@ -298,12 +295,16 @@ class Run:
                 self._end("timeout_cpu")
         elif kind in (b"F", b"T"):
             self._n_acknowledged += 1
+        elif kind == b"E":
+            self._settle()
+            said = body + b"; " * bool(self._outlets[1].kept) + bytes(self._outlets[1].kept[-500:])
+            self._refusals = self._berth.shortage(said)
+            if not self._refusals.any:
+                _ = self._berth.workspace  # says why, where that is what could not be made
+                raise SandboxError(f"a run could not be set up: {said.decode('utf-8', 'replace').strip()}")
+            self._report = Report.unborn(time.monotonic() - self.began)
         else:
             self._settle()
-            if kind == b"E":
-                _ = self._berth.workspace  # says why, where that is what could not be made
-                said = body + b"; " * bool(self._outlets[1].kept) + bytes(self._outlets[1].kept[-500:])
-                raise SandboxError(f"a run could not be set up: {said.decode('utf-8', 'replace').strip()}")
             words = self._berth.zygote.last_words()
             raise SandboxError(
                 f"the sandbox's zygote (pid {self._berth.zygote.pid}) died under a program, whose result is lost; "

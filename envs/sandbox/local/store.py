@@ -14,11 +14,15 @@ import os
 
 from workgym.envs.sandbox.local import kernel, namespaces
 
-__all__ = ["Family", "Place", "Store"]
+__all__ = ["Family", "NoRoom", "Place", "Store"]
 
 _OVERHEAD = 5  # inodes of a level: its root, the upper folder, overlayfs's two work folders, the mount point
 _MOST_LEVELS = 256  # of one family: overlayfs takes 500, and every run copies the list of mounts
 _FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV
+
+
+class NoRoom(OSError):
+    """What programs left in the levels below fills the workspace: no fault of the machinery."""
 
 
 class Family:
@@ -81,7 +85,8 @@ class Store:
         """Make a workspace over frozen levels of its family.
 
         Raises:
-            OSError: the kernel refused, or there is no room left above the frozen levels.
+            OSError: the kernel refused.
+            NoRoom: the frozen levels leave none.
         """
         if family is None:
             family = Family(self._users.pop() if self._has_users else None)
@@ -172,7 +177,7 @@ class Store:
             n_bytes -= (seen.f_blocks - seen.f_bfree) * seen.f_bsize
             n_inodes -= max(0, seen.f_files - seen.f_ffree - _OVERHEAD)
         if n_bytes < os.sysconf("SC_PAGE_SIZE") or n_inodes < 1:  # a tmpfs of size 0 would have no limit
-            raise OSError(28, "the snapshots below leave no room in the workspace")
+            raise NoRoom("what stands in the workspace leaves no room in it; see SandboxSpec.disk_mb and n_inodes")
         return n_bytes, n_inodes
 
     def _lower(self, level: int) -> None:

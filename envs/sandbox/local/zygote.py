@@ -7,7 +7,7 @@ The control socket brings one datagram a workspace and one a run, each with a li
 
 - A workspace: FLAG_PLACE, marshalled (its number, the number of another of its family or 0, frozen levels below), the
   line. To us come b"S" (remember it) and b"R" + levels (go back); we answer with b"D" + PLACE and a descriptor of its
-  folder, or b"E" + text. It is dropped when its line is closed.
+  folder, or b"E" + text, or b"N" + text where what programs left fills it. It is dropped when its line is closed.
 - A run: its flags, the number of its workspace, the marshalled program, and descriptors: the line, stdout, stderr
   [, stdin][, channel][, a file with the source][, cgroups to enter]. To us come b"K" (kill), b"F" (freeze), b"T" (thaw)
   and b"U" (usage), from us b"X" + REPORT when it has ended, b"U" + USAGE, b"E" + text where it could not be set up.
@@ -32,7 +32,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from workgym.envs.sandbox.local import bwrapped, child, kernel, namespaces, processes
-from workgym.envs.sandbox.local.store import Place, Store
+from workgym.envs.sandbox.local.store import NoRoom, Place, Store
 
 __all__ = [
     "FLAG_CHANNEL",
@@ -310,13 +310,8 @@ class _Zygote:
             return
         del self._ends[run.pidfd], self._lines[run.line]
         status, failure = self._walls.judge(status, run.n_killed > 0, run.proof)
-        report = REPORT.pack(
-            status,
-            run.n_killed,
-            max(run.cpu_s, usage.ru_utime + usage.ru_stime),
-            time.monotonic() - run.began,
-            usage.ru_maxrss,
-        )
+        cpu_s = max(run.cpu_s, usage.ru_utime + usage.ru_stime)
+        report = REPORT.pack(status, run.n_killed, cpu_s, time.monotonic() - run.began, usage.ru_maxrss)
         self._send(run, b"E" + failure.encode() if failure else b"X" + report)
         if run.proof >= 0:
             os.close(run.proof)
@@ -349,4 +344,4 @@ def _say_back(line: int, nonce: bytes) -> None:
 
 def _complain(line: int, error: Exception) -> None:
     with contextlib.suppress(OSError):  # nobody waits for it anymore
-        os.write(line, f"E{type(error).__name__}: {error}".encode())
+        os.write(line, (f"N{error}" if isinstance(error, NoRoom) else f"E{type(error).__name__}: {error}").encode())

@@ -9,6 +9,7 @@ import pytest
 from workgym.envs.sandbox.seccomp import ARCHITECTURES, narrow_filter, wide_filter
 
 ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+DONE, UNSUPPORTED = 0x00050000, 0x0005005F
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS = {
     "x86_64": {
@@ -88,6 +89,16 @@ def test_threads_and_forks_are_allowed(machine: str, flags: int) -> None:
 @pytest.mark.parametrize("flag", [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000])
 def test_a_clone_into_a_namespace_is_refused(machine: str, flag: int) -> None:
     assert answer_of(machine, CALLS[machine]["clone"], flag | 17) == EPERM
+
+
+def test_to_wait_for_the_disks_of_the_host_does_nothing(machine: str) -> None:
+    for number in {"x86_64": (162, 306), "aarch64": (81, 267)}[machine]:  # sync, syncfs
+        assert answer_of(machine, number) == DONE
+
+
+def test_files_have_no_attributes(machine: str) -> None:
+    for number in {"x86_64": (188, 189, 190, 463), "aarch64": (5, 6, 7, 463)}[machine]:
+        assert answer_of(machine, number) == UNSUPPORTED
 
 
 def test_clone3_does_not_exist(machine: str) -> None:

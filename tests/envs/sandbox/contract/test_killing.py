@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 import threading
 from collections.abc import Callable
 
@@ -115,6 +118,21 @@ def test_kill_all_leaves_nobody_and_is_idempotent(box: Sandbox, all_gone: AllGon
     assert box.kill_all() == 0
     with pytest.raises(SandboxError, match="lost"):
         one.wait(1.0)
+
+
+def test_copies_of_our_descriptors_keep_no_program_alive(box: Sandbox, all_gone: AllGone, home: str) -> None:
+    _, said = started(box, home + SLEEP)
+    copies = []
+    for number in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):  # the listing's own
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                copies.append(os.dup(number))  # as a process has that was forked from another thread
+    try:
+        box.kill_all()
+        all_gone(said)
+    finally:
+        for copy in copies:
+            os.close(copy)
 
 
 def test_restoring_kills_what_runs(box: Sandbox, all_gone: AllGone, home: str) -> None:
