@@ -96,7 +96,10 @@ class Walls:
 
     Attributes:
         namespaces: into which it is born.
+        n_monitors: processes of a run that are no program's.
     """
+
+    n_monitors = _MONITORS
 
     def __init__(self, config: dict[str, Any], limits: Limits, shelf: str, admin: bool) -> None:
         self.namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS

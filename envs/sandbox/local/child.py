@@ -80,7 +80,10 @@ class Walls:
 
     Attributes:
         namespaces: into which it is born.
+        n_monitors: processes of a run that are no program's.
     """
+
+    n_monitors = 0
 
     def __init__(self, limits: Limits, admin: bool) -> None:
         self._limits = limits

@@ -300,7 +300,7 @@ class _Zygote:
             return
         if not command:  # whoever waited for it is gone
             self._stop_watching(run.line)
-        run.n_killed = max(run.n_killed, len(processes.descendants(run.pid)))
+        run.n_killed = max(run.n_killed, len(processes.descendants(run.pid)) - self._walls.n_monitors)
         run.cpu_s = processes.cpu_seconds(run.pid)  # the kernel forgets those that nobody waits for
         signal.pidfd_send_signal(run.pidfd, signal.SIGKILL)
 

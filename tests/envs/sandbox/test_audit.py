@@ -95,7 +95,7 @@ def test_what_is_left_is_found(planted: subprocess.CompletedProcess[str], what: 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a plain user can leave no mounts")
 def test_a_mount_that_is_left_is_found(planted: subprocess.CompletedProcess[str]) -> None:
-    assert rows(planted.stdout)["mounts"] == 1
+    assert rows(planted.stdout)["mounts"] >= 1
 
 
 @pytest.mark.skipif(not isinstance(find_cgroups(), CgroupTree), reason="no control group can be made here")
