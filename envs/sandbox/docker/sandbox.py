@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 from workgym.envs.sandbox.docker.container import Answer, Container, chunks_of
 from workgym.envs.sandbox.docker.run import DockerRun
 from workgym.envs.sandbox.paths import checked_path
+from workgym.envs.sandbox.programs import check_program
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import (
     Capabilities,
@@ -131,7 +132,7 @@ class DockerSandbox:
             raise
 
     def _start(self, program: Program, stdin: bytes | None, env: Mapping[str, str] | None, channel: bool) -> DockerRun:
-        _check(program, env or {})
+        check_program(program, env or {})
         container = self._living()
         run = DockerRun(container, self.spec, program, stdin=stdin, env=env or {}, channel=channel)
         self._live = [other for other in self._live if not other.done] + [run]
@@ -239,14 +240,3 @@ class DockerSandbox:
 
 def _joined(answer: Answer) -> bytes:
     return b"".join(blob for _, blob in answer.pieces)
-
-
-def _check(program: Program, env: Mapping[str, Any]) -> None:
-    if not isinstance(program, PythonCode):
-        if not program or isinstance(program, str) or not all(isinstance(part, str) for part in program):
-            raise ValueError(f"a program is PythonCode or a tuple of one or more texts, not {program!r}")
-        if any("\0" in part for part in program):
-            raise ValueError(f"an argument of a program holds a NUL: {program!r}")
-    for name, value in env.items():
-        if not name or "=" in name or "\0" in name + value:
-            raise ValueError(f"environment variable {name!r} has no valid name or value")

@@ -8,6 +8,7 @@ Source: bwrap(1), version 0.8.
 
 from __future__ import annotations
 
+import errno
 import json
 import marshal
 import os
@@ -22,7 +23,7 @@ __all__ = ["Walls", "prepare"]
 _PROOF, _FIRST_FREE = 20, 21  # descriptors of bubblewrap's own, above those of the program
 _SHOWN = "/.shown"  # as in namespaces: for what lies below /tmp, which is a link to the workspace
 _MONITORS = 1  # processes of bubblewrap's beside the program's
-_SIGNALLED = 128
+_SIGNALLED, _CANNOT_RUN = 128, 126
 _SHELVES = ("/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp")
 _ENTER = f'cd {namespaces.WORKSPACE} 2>/dev/null; unset OLDPWD; exec "$0" "$@"'
 _LAUNCH = """\
@@ -140,7 +141,7 @@ class Walls:
             if memory_file:
                 with os.fdopen(files.pop(), "rb") as file:
                     file.seek(0)
-                    source = file.read()
+                    source, argv, env = marshal.loads(file.read())
             for number, descriptor in enumerate(files):
                 os.dup2(descriptor, number)
             free = len(files)
@@ -169,7 +170,7 @@ class Walls:
             # Bubblewrap looks up its children, whose numbers are those of their own namespace.
             kernel.mount("proc", namespaces.PROC, kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
             self._become_nobody(place)
-            os.execv(command[0], [*command, "--", *argv])
+            _execute([*command, "--", *argv])
         except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor must hear of it
             os.write(line, f"E{type(error).__name__}: {error}".encode())
             os._exit(1)
@@ -180,6 +181,18 @@ class Walls:
             os.setresuid(user, user, user)
             kernel.set_dumpable()
         self._limits.take(place, _MONITORS)
+
+
+def _execute(command: list[str]) -> NoReturn:
+    """Become bubblewrap; a program's words that are too long are the program's own failure, as in a shell."""
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        os.write(2, f"{error.strerror}\n".encode())
+        os.write(_PROOF, f'{{"exit-code": {_CANNOT_RUN}}}\n'.encode())
+        os._exit(_CANNOT_RUN)
 
 
 def _memory_file(content: bytes) -> int:

@@ -122,7 +122,7 @@ def become(limits: Limits, place: Place, message: memoryview, files: list[int], 
         for _ in range(n_cgroups):
             os.write(files.pop(), b"0")
         if memory_file:
-            source = _read_all(files.pop())
+            source, argv, env = marshal.loads(_read_all(files.pop()))
         for number, descriptor in enumerate(files):
             os.dup2(descriptor, number)
         _isolate(limits, place)

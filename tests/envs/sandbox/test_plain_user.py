@@ -94,6 +94,9 @@ def test_everything_holds_for_a_plain_user(local: None, readable: Path, part: li
         "--import-mode=importlib",
         "-W",
         "error",
+        "-m",
+        "not slow",
+        "--durations=12",
         *part,
     ]
     done = subprocess.run(

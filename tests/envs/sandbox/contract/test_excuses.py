@@ -78,7 +78,30 @@ def test_a_childs_name_that_is_no_text_hides_no_cpu_time(box: Sandbox) -> None:
     assert box.exec(PythonCode(CHILD_NAMES_ITSELF), timeout_s=LONG_S).status == "timeout_cpu"
 
 
-def test_in_a_workspace_that_a_program_closed_the_next_one_runs_all_the_same(backend_pool: SandboxPool) -> None:
+def test_words_that_are_too_long_are_refused_as_by_a_shell(box: Sandbox) -> None:
+    for program in (("echo", "x" * 200_000), ("echo", *["x" * 1000] * 4000)):
+        ended = box.exec(program, timeout_s=LONG_S)
+        assert (ended.status, ended.exit_code) == ("nonzero", 126)
+        assert b"Argument list too long" in ended.stderr
+
+
+def test_many_words_and_a_large_environment_reach_a_program(box: Sandbox) -> None:
+    assert box.exec(("echo", *["x" * 1000] * 200), timeout_s=LONG_S).truncated_bytes > 0
+    size = "import os; print(len(os.environ['A']))"
+    assert box.exec(PythonCode(size), timeout_s=LONG_S, env={"A": "x" * 100_000}).stdout == b"100000\n"
+
+
+def test_words_that_nobody_can_encode_are_refused(box: Sandbox) -> None:
+    with pytest.raises(ValueError, match="surrogate"):
+        box.exec(("echo", "\ud800"), timeout_s=LONG_S)
+    with pytest.raises(ValueError, match="no valid name or value"):
+        box.exec(PythonCode("1"), timeout_s=LONG_S, env={"A": "\ud800"})
+
+
+def test_in_a_workspace_that_a_program_closed_the_next_one_runs_all_the_same(
+    backend_pool: SandboxPool, needs: Callable[..., None]
+) -> None:
+    needs("files")
     with backend_pool.lease() as box:
         assert box.exec(PythonCode(CLOSE_THE_WORKSPACE), timeout_s=LONG_S).status == "ok"
         assert box.exec(PythonCode("print(1)"), timeout_s=LONG_S).stdout == b"1\n"
