@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from workgym.envs.sandbox.protocol import Program
@@ -19,8 +20,16 @@ def check_program(program: Program, env: Mapping[str, str]) -> None:
     if not isinstance(program, PythonCode):
         if not program or isinstance(program, str) or not all(isinstance(word, str) for word in program):
             raise ValueError(f"a program is PythonCode or a tuple of words, not {program!r}")
-        if any("\0" in word for word in program):
-            raise ValueError(f"a program's words hold no NUL: {program!r}")
+        if not all(map(_can_be_passed, program)):
+            raise ValueError(f"a program's words hold no NUL and no lone surrogate: {program!r}")
     for name, value in env.items():
-        if not name or "=" in name or "\0" in name + value:
+        if not name or "=" in name or not _can_be_passed(name + value):
             raise ValueError(f"environment variable {name!r} has no valid name or value")
+
+
+def _can_be_passed(word: str) -> bool:
+    """Whether the kernel takes it; bytes that are no UTF-8 are escaped as `os.fsdecode` does."""
+    try:
+        return b"\0" not in os.fsencode(word)
+    except UnicodeEncodeError:
+        return False

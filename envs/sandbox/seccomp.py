@@ -28,6 +28,8 @@ _MOUNT = {"x86_64": 165, "aarch64": 40}
 _UMOUNT = {"x86_64": 166, "aarch64": 39}
 _SIGACTION = {"x86_64": 13, "aarch64": 134}
 _SIGCHLD = 17
+_FCNTL = {"x86_64": 72, "aarch64": 25}
+_F_SETLEASE = 1024
 _CLONE3 = 435
 # To write all disks of the host takes as long as they need, and nobody who waits for it can be killed.
 _SYNC = {"x86_64": (162, 306), "aarch64": (81, 267)}  # sync, syncfs
@@ -125,7 +127,7 @@ _DENIED_WITHOUT_SOCKETS = {
 _DENIED_X86 = {"iopl": 172, "ioperm": 173, "modify_ldt": 154, "uselib": 134, "sysfs": 139}
 
 _LOAD, _JUMP_EQ, _JUMP_GE, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0 = 0, 4, 16  # of struct seccomp_data, little endian
+_OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARG0, _OFFSET_ARG1 = 0, 4, 16, 24  # of struct seccomp_data, little endian
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 _Step = tuple[int, int, str, str]  # code, operand, label if true, label if false ("" = next)
@@ -159,6 +161,7 @@ def wide_filter(machine: str, *, sockets: bool = False) -> bytes:
     steps.append((_JUMP_EQ, _SOCKET[machine], "socket" if sockets else "eperm", ""))
     steps.append((_JUMP_EQ, _SOCKETPAIR[machine], "socketpair", ""))
     steps.append((_JUMP_EQ, _SIGACTION[machine], "sigaction", ""))
+    steps.append((_JUMP_EQ, _FCNTL[machine], "fcntl", ""))
     steps += [(_JUMP_EQ, number, "eperm", "") for number in sorted(denied)]
     steps += [(_JUMP_EQ, number, "done", "") for number in _SYNC[machine]]
     steps += [(_JUMP_EQ, number, "unsupported", "") for number in _SET_ATTRIBUTE[machine]]
@@ -168,6 +171,8 @@ def wide_filter(machine: str, *, sockets: bool = False) -> bytes:
         allow=[(_RETURN, _ALLOW, "", "")],
         # Who ignores SIGCHLD has children whose CPU time the kernel forgets: what becomes of that signal is not theirs.
         sigaction=[(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _SIGCHLD, "eperm", "allowed")],
+        # Who holds a lease on a file that is shown makes the host wait that wants to write it.
+        fcntl=[(_LOAD, _OFFSET_ARG1, "", ""), (_JUMP_EQ, _F_SETLEASE, "eperm", "allowed")],
         socketpair=[(_LOAD, _OFFSET_ARG0, "", ""), (_JUMP_EQ, _AF_UNIX, "allowed", "eperm")],
         socket=[(_LOAD, _OFFSET_ARG0, "", ""), *families],
         eperm=[(_RETURN, _ERRNO | errno.EPERM, "", "")],

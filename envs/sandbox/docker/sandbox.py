@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from workgym.envs.sandbox.docker.container import Answer, Container, chunks_of
 from workgym.envs.sandbox.docker.run import DockerRun
@@ -18,7 +18,6 @@ from workgym.envs.sandbox.spec import (
     Capabilities,
     ExecResult,
     Health,
-    PythonCode,
     SandboxSpec,
     SnapshotId,
     WorkspaceDiff,

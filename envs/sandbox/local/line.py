@@ -36,11 +36,11 @@ def pack(program: Program, env: Mapping[str, str], files: list[int], n_doors: in
         if isinstance(program, PythonCode)
         else (None, list(program))
     )
-    flags = 0
-    if source is not None and len(source) > _INLINE_BYTES:
-        files.append(file_of(source))
-        flags, source = _FLAG_FILE, None
-    return marshal.dumps((source, argv, dict(env), flags != 0, n_doors)), flags
+    message = marshal.dumps((source, argv, dict(env), False, n_doors))
+    if len(message) <= _INLINE_BYTES:
+        return message, 0
+    files.append(file_of(marshal.dumps((source, argv, dict(env)))))
+    return marshal.dumps((None, None, {}, True, n_doors)), _FLAG_FILE
 
 
 def is_readable(line: socket.socket, timeout_s: float) -> bool:

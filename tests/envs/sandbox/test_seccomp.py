@@ -36,9 +36,9 @@ CALLS = {
 THREAD = 0x3D0F00  # what pthread_create asks of clone
 
 
-def judge(program: bytes, arch: int, number: int, argument: int = 0) -> int:
+def judge(program: bytes, arch: int, number: int, argument: int = 0, second: int = 0) -> int:
     """What the kernel would answer to a system call."""
-    data = struct.pack("<IIQ6Q", number, arch, 0, argument, 0, 0, 0, 0, 0)
+    data = struct.pack("<IIQ6Q", number, arch, 0, argument, second, 0, 0, 0, 0)
     accumulator = at = 0
     while True:
         code, if_true, if_false, operand = struct.unpack_from("<HBBI", program, at * 8)
@@ -94,6 +94,12 @@ def test_a_clone_into_a_namespace_is_refused(machine: str, flag: int) -> None:
 def test_to_wait_for_the_disks_of_the_host_does_nothing(machine: str) -> None:
     for number in {"x86_64": (162, 306), "aarch64": (81, 267)}[machine]:  # sync, syncfs
         assert answer_of(machine, number) == DONE
+
+
+def test_no_lease_is_held_on_a_file(machine: str) -> None:
+    number = {"x86_64": 72, "aarch64": 25}[machine]
+    answers = [judge(wide_filter(machine), ARCH[machine], number, 3, command) for command in (2, 6, 1024, 1030)]
+    assert answers == [ALLOW, ALLOW, EPERM, ALLOW]  # F_SETFD, F_SETLK, F_SETLEASE, F_DUPFD_CLOEXEC
 
 
 def test_files_have_no_attributes(machine: str) -> None:
