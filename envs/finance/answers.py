@@ -59,7 +59,7 @@ class Refusal:
     text: str
 
 
-def shown(value: object) -> str:
+def shown(text: str) -> str:
     """A piece of a submission, for a message: short, and with nothing in it that a terminal or a prompt would obey."""
-    text = repr(str(value)[: _SHOWN_CHARS + 1])
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "..."
+    written = repr(text[: _SHOWN_CHARS + 1])
+    return written if len(written) <= _SHOWN_CHARS else written[:_SHOWN_CHARS] + "..."

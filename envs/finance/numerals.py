@@ -37,7 +37,7 @@ class Numeral:
 def read_numeral(found: re.Match[str]) -> Numeral | Refusal:
     """The number that a match of a pattern with `NUMERAL` in it holds.
 
-    Written out in full it has at most `MAX_DIGITS` digits, which bounds time and memory: `1e999999999` is refused unbuilt.
+    Written out it has at most `MAX_DIGITS` digits, which bounds time and memory: `1e999999999` is refused unbuilt.
     """
     whole = re.sub("[, ']", "", found["whole"] or "")
     part = found["part"] or found["bare_part"] or ""

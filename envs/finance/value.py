@@ -58,7 +58,7 @@ def read_answer(submission: Mapping[str, Any] | str, spec: AnswerSpec) -> Answer
     if isinstance(read, Refusal):
         return read
     if spec.sign == "magnitude" and isinstance(read, Amount) and read.value < 0:
-        return Refusal("sign", f"{shown(value)} is negative: a magnitude is wanted, and `direction` says where it went")
+        return Refusal("sign", f"{shown(str(value))} is negative: a magnitude is wanted, and the direction beside it")
     return Answer(read, direction)
 
 
@@ -118,7 +118,7 @@ def _declared(field: Any, name: str) -> str | Refusal:
     if field is None:
         return ""
     if not isinstance(field, str) or isinstance(field, _Written):
-        return Refusal("type", f"the field {name!r} is {shown(field)}; it has to be a word or left out")
+        return Refusal("type", f"the field {name!r} is a JSON {_json_type(field)}; it has to be a word or left out")
     return field.strip()
 
 

@@ -171,6 +171,8 @@ class Gold:
         Raises:
             TaskError: a value is not of the kind that the spec asks for.
         """
+        if "value" not in hidden:
+            raise TaskError(f"gold {dict(hidden)!r} has no value")
         given = hidden["value"]
         if isinstance(given, list) != (spec.length is not None) or (
             isinstance(given, list) and len(given) != spec.length
