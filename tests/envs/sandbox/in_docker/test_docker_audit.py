@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
-def test_a_short_audit_finds_no_container_left(docker_host: str) -> None:
+
+@pytest.mark.parametrize("n_runs", [15, pytest.param(50, marks=pytest.mark.slow)])
+def test_an_audit_finds_no_container_left(docker_host: str, n_runs: int) -> None:
     command = [
         sys.executable,
         "-m",
@@ -14,11 +17,11 @@ def test_a_short_audit_finds_no_container_left(docker_host: str) -> None:
         "--backend",
         "docker",
         "--runs",
-        "15",
+        str(n_runs),
         "--threads",
         "2",
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "containers" in done.stdout
-    assert done.stdout.endswith("clean: docker, 16 runs\n")
+    assert done.stdout.endswith(f"clean: docker, {n_runs + 1} runs\n")
