@@ -216,6 +216,8 @@ def _make_private(folder: Path) -> None:
     seen = folder.lstat()
     if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid():
         raise PermissionError(1, "it belongs to somebody else, or is a link", str(folder))
+    if folder.parent.stat().st_uid not in (0, os.geteuid()):
+        raise PermissionError(1, "it lies in a folder of somebody else, who may replace it", str(folder))
     if stat.S_IMODE(seen.st_mode) != 0o700:
         folder.chmod(0o700)
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):

@@ -105,12 +105,14 @@ def _work_off(file: Path, done: Reaped) -> None:
         return
     n_left = len(done.left)
     for record in records:
-        if record["kind"] not in kinds:
+        kind = str(record.get("kind"))
+        if kind not in kinds:
             continue
         try:
-            removed = _REMOVE[str(record["kind"])](record)
-        except (OSError, ValueError, SandboxError) as error:
-            done.left.append(f"{record['kind']} of the dead process {owner.name}: {error}")
+            _check(record)
+            removed = _REMOVE[kind](record)
+        except (OSError, ValueError, TypeError, KeyError, SandboxError) as error:
+            done.left.append(f"{kind} of the dead process {owner.name}: {error}")
             continue
         done.removed += [f"{removed} of the dead process {owner.name}"] if removed else []
     if len(done.left) == n_left:
@@ -120,9 +122,7 @@ def _work_off(file: Path, done: Reaped) -> None:
 
 def _read_ledger(file: Path) -> tuple[Owner, list[Record]]:
     """Who wrote it, and what is open."""
-    if file.lstat().st_uid != os.geteuid():
-        raise PermissionError(1, "it belongs to somebody else")
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if _is_whole(line)]
+    lines = [json.loads(line) for line in _read_own(file).decode().splitlines() if _is_whole(line)]
     head: dict[str, Any] = {name: value for name, value in lines[0].items() if name != "owner"} if lines else {}
     records: dict[str, Record] = {}
     for line in lines[1:]:
@@ -131,6 +131,30 @@ def _read_ledger(file: Path) -> tuple[Owner, list[Record]]:
         else:
             records[line["note"]] = line
     return Owner(**head), list(records.values())
+
+
+def _read_own(file: Path) -> bytes:
+    """What stands in a plain file of ours: no link, and no pipe that would have us wait."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        seen = os.fstat(descriptor)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_uid != os.geteuid():
+            raise PermissionError(1, "it is no plain file, or belongs to somebody else")
+        with open(descriptor, "rb", closefd=False) as opened:
+            return opened.read()
+    finally:
+        os.close(descriptor)
+
+
+def _check(record: Record) -> None:
+    """Refuse what no ledger of ours ever held, though its file is ours."""
+    path = str(record.get("path", "/"))
+    if not os.path.isabs(path) or ".." in path.split("/"):
+        raise ValueError(f"{path!r} is no plain absolute path: left alone")
+    if record["kind"] == "folder" and not os.path.basename(path).startswith("workgym"):
+        raise ValueError(f"{path!r} has no name that begins with 'workgym': left alone")
+    if record["kind"] == "process" and int(record["pid"]) < 2:
+        raise ValueError(f"process {record['pid']} is none that we started: left alone")
 
 
 def _is_whole(line: str) -> bool:

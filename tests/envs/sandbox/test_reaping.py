@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -223,6 +223,46 @@ def test_a_folder_that_became_a_link_is_left_and_told(folder: Path, tmp_path: Pa
     assert len(done.left) == 1
     assert "by hand" in done.left[0]
     assert len(files(folder)) == 1
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"kind": "folder", "path": "{victim}"},
+        {"kind": "folder", "path": "{victim}/workgym-x/.."},
+        {"kind": "cgroup", "path": "{victim}/workgym-1-1/.."},
+        {"kind": "folder"},
+        {"kind": "process", "pid": 1, "start": 0},
+        {"kind": "process"},
+        {},
+    ],
+)
+def test_what_no_ledger_ever_held_is_left_alone(folder: Path, tmp_path: Path, note: dict[str, str | int]) -> None:
+    victim = tmp_path / "victim"
+    (victim / "workgym-x").mkdir(parents=True)
+    filled = {name: value.format(victim=victim) if isinstance(value, str) else value for name, value in note.items()}
+    write_ledger(folder, dead_owner(), {"note": "1.1", **filled})
+    assert reap().removed == []
+    assert (victim / "workgym-x").is_dir()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/etc/passwd", path), os.mkdir])
+def test_what_is_no_file_is_no_ledger(folder: Path, make: Callable[[Path], None]) -> None:
+    folder.mkdir(parents=True)
+    make(folder / "owner-1.jsonl")
+    (told,) = reap().left
+    assert "cannot be read as a ledger" in told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone can give a folder away")
+def test_a_folder_that_somebody_else_could_replace_takes_no_notes(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder.mkdir(parents=True)
+    os.chown(folder.parent, 1000, 1000)
+    assert ledger_folder() != folder
 
 
 def test_a_file_that_is_no_ledger_is_left_and_told(folder: Path) -> None:
