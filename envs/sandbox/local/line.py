@@ -6,13 +6,14 @@ import contextlib
 import marshal
 import select
 import socket
+import time
 from collections.abc import Mapping
 
 from workgym.envs.sandbox.local.pipes import file_of
 from workgym.envs.sandbox.protocol import Program
 from workgym.envs.sandbox.spec import PythonCode
 
-__all__ = ["is_readable", "pack", "receive"]
+__all__ = ["hears_end", "is_readable", "pack", "receive"]
 
 _FLAG_FILE = 4  # as local/zygote.py has it
 _LARGEST_MESSAGE = 1 << 16
@@ -56,3 +57,12 @@ def receive(line: socket.socket) -> bytes:
         with contextlib.suppress(ConnectionResetError):
             return line.recv(_LARGEST_MESSAGE)
     return b""
+
+
+def hears_end(line: socket.socket, timeout_s: float) -> bool:
+    """Read until the run's end is told, or the other end is gone; False where neither came in time."""
+    deadline = time.monotonic() + timeout_s
+    while is_readable(line, deadline - time.monotonic()):
+        if receive(line)[:1] in (b"X", b"E", b""):
+            return True
+    return False

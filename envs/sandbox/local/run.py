@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from workgym.envs.sandbox.local.berth import HEAD, Berth
-from workgym.envs.sandbox.local.line import is_readable, pack, receive
+from workgym.envs.sandbox.local.line import hears_end, is_readable, pack, receive
 from workgym.envs.sandbox.local.pipes import Inlet, Outlet
 from workgym.envs.sandbox.local.report import NO_REFUSALS, Report
 from workgym.envs.sandbox.protocol import Program
@@ -166,8 +166,9 @@ class Run:
             SandboxError: the zygote died, so that nobody knows what became of the program.
         """
         is_waiting = self._inlet is not None and self._inlet.is_waiting
-        if self._poll is None and not self.done and not is_waiting:
-            self._wait_quickly(deadline)
+        is_new = self._poll is None and not self.done and not is_waiting
+        if is_new and self._line and is_readable(self._line, min(_QUICK_S, deadline - time.monotonic())):
+            self._hear(self._line)
         while self._report is None:
             if not self._step(deadline):
                 self._end("timeout_wall")
@@ -193,8 +194,11 @@ class Run:
             self._hear(self._line)
 
     def abandon(self) -> None:
-        """Kill it without waiting for its result."""
-        self._tell(b"K")  # the line's end would tell as much, but for copies of it in processes that were forked
+        """Kill it, and wait until it is dead; its result is lost."""
+        if self._line is not None and not self.done:
+            self._tell(b"K")  # the line's end would tell as much, but for copies of it in processes that were forked
+            if not hears_end(self._line, _DEATH_S):
+                self._berth.zygote.kill()
         self._settle()
 
     def forsake(self) -> None:
@@ -208,10 +212,6 @@ class Run:
         with contextlib.suppress(OSError):  # it has ended, and its report waits to be read
             if self._line is not None:
                 self._line.send(command)
-
-    def _wait_quickly(self, deadline: float) -> None:
-        if self._line is not None and is_readable(self._line, min(_QUICK_S, deadline - time.monotonic())):
-            self._hear(self._line)
 
     def _step(self, deadline: float) -> bool:
         """Wait for whatever comes next, and deal with it.

@@ -43,6 +43,18 @@ if os.fork() == 0:
 os.wait()
 time.sleep(600)
 """
+WRITERS = """
+import os
+for _ in range(6):
+    if os.fork() == 0:
+        break
+file = os.open(str(os.getpid()), os.O_WRONLY | os.O_CREAT)
+os.write(3, b"begun\\n")
+number = 0
+while True:
+    number += 1
+    os.pwrite(file, str(number).encode(), 0)
+"""
 FORK_BOMB = """
 import os
 while True:
@@ -133,6 +145,17 @@ def test_copies_of_our_descriptors_keep_no_program_alive(box: Sandbox, all_gone:
     finally:
         for copy in copies:
             os.close(copy)
+
+
+def test_what_stands_when_all_are_killed_is_what_is_remembered(roomy: Sandbox, needs: Callable[..., None]) -> None:
+    needs("snapshot")
+    for _ in range(5):
+        started(roomy, WRITERS)
+        roomy.kill_all()
+        remembered = roomy.snapshot()
+        stood = dict(roomy.diff().written)
+        roomy.restore(remembered)
+        assert dict(roomy.diff().written) == stood
 
 
 def test_restoring_kills_what_runs(box: Sandbox, all_gone: AllGone, home: str) -> None:
