@@ -64,7 +64,7 @@ $(DEMO): $(VENV)
 $(TEST): $(VENV)
 	@missing=
 	command -v bwrap >/dev/null || missing+=" bubblewrap"
-	command -v dockerd >/dev/null || missing+=" docker.io"
+	PATH="$$PATH:/usr/sbin:/sbin" command -v dockerd >/dev/null || missing+=" docker.io"
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	  echo "== installing the system packages$$missing"
 	  apt-get update -qq

@@ -5,36 +5,25 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
+from workgym.envs.sandbox.loading import LOADER
 from workgym.envs.sandbox.seccomp import narrow_filter, wide_filter
 from workgym.envs.sandbox.spec import SandboxSpec
 
 __all__ = ["COMMAND", "ENVIRON", "settings"]
 
-_BOOTSTRAP = """\
+_BOOTSTRAP = f"""\
 import sys
 if sys.version_info < (3, 11):
-    sys.exit(f"its python3 is {sys.version.split()[0]}; workgym needs 3.11 or newer")
-import json, os, types
+    sys.exit(f"its python3 is {{sys.version.split()[0]}}; workgym needs 3.11 or newer")
+{LOADER}
+import json, os
 def take(n):
     data = b""
     while len(data) < n:
         data += os.read(0, n - len(data)) or sys.exit(0)
     return data
 config = json.loads(take(int.from_bytes(take(4), "big")))
-for name, source in config.pop("machinery"):
-    parts = name.split(".")
-    for depth in range(1, len(parts)):
-        parent = ".".join(parts[:depth])
-        if parent not in sys.modules:
-            sys.modules[parent] = package = types.ModuleType(parent)
-            package.__path__ = []
-            if depth > 1:
-                setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], package)
-    module = sys.modules[name] = types.ModuleType(name)
-    module.__file__ = f"<{name}>"
-    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
-    setattr(sys.modules[parent], parts[-1], module)
-module.main(config)
+load(config.pop("machinery")).main(config)
 """
 COMMAND = ("python3", "-P", "-s", "-B", "-X", "utf8", "-c", _BOOTSTRAP)
 ENVIRON = {

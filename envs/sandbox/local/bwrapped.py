@@ -27,7 +27,7 @@ _SIGNALLED, _CANNOT_RUN = 128, 126
 _SHELVES = ("/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp")
 _ENTER = f'cd {namespaces.WORKSPACE} 2>/dev/null; unset OLDPWD; exec "$0" "$@"'
 _LAUNCH = """\
-import marshal, os, sys, types
+import marshal, os
 first, machinery, program = map(int, sys.argv[1:])
 try:
     os.chdir("/workspace")
@@ -38,20 +38,7 @@ module_source, modules, site = marshal.loads(os.pread(machinery, os.fstat(machin
 source = os.pread(program, os.fstat(program).st_size, 0)
 os.closerange(first, 1 << 16)
 sys.path += site
-for name, text in [("program", module_source), *modules]:
-    parts = name.split(".")
-    for depth in range(1, len(parts)):
-        parent = ".".join(parts[:depth])
-        if parent not in sys.modules:
-            sys.modules[parent] = package = types.ModuleType(parent)
-            package.__path__ = []
-            if depth > 1:
-                setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], package)
-    module = sys.modules[name] = types.ModuleType(name)
-    module.__file__ = f"<{name}>"
-    exec(compile(text, f"<{name}>", "exec"), module.__dict__)
-    if len(parts) > 1:
-        setattr(sys.modules[".".join(parts[:-1])], parts[-1], module)
+load([("program", module_source), *modules])
 sys.modules.pop("program").run(source)
 """
 
@@ -162,7 +149,14 @@ class Walls:
                 command += ["--setenv", name, value]
             if argv is None:
                 machinery, program = _memory_file(self._machinery), _memory_file(source)
-                argv = [*self._config["python"], "-c", _LAUNCH, str(free), str(machinery), str(program)]
+                argv = [
+                    *self._config["python"],
+                    "-c",
+                    self._config["loader"] + _LAUNCH,
+                    str(free),
+                    str(machinery),
+                    str(program),
+                ]
             else:  # what cannot be executed, or entered, is the program's own failure, not that of the walls
                 argv = ["/bin/sh", "-c", _ENTER, *argv]
             if place.family.user is None:

@@ -20,6 +20,7 @@ from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 
+from workgym.envs.sandbox.loading import LOADER
 from workgym.envs.sandbox.seccomp import ARCHITECTURES, narrow_filter, wide_filter
 from workgym.envs.sandbox.spec import SandboxSpec
 from workgym.tasks.errors import IsolationUnavailable, SandboxError
@@ -44,24 +45,11 @@ _ENVIRON = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
-_BOOTSTRAP = """\
-import json, sys, types
+_BOOTSTRAP = f"""{LOADER}
+import json
 with open(4) as file:
     config = json.load(file)
-for name, source in config["machinery"]:
-    parts = name.split(".")
-    for depth in range(1, len(parts)):
-        parent = ".".join(parts[:depth])
-        if parent not in sys.modules:
-            sys.modules[parent] = package = types.ModuleType(parent)
-            package.__path__ = []
-            if depth > 1:
-                setattr(sys.modules[".".join(parts[: depth - 1])], parts[depth - 1], package)
-    module = sys.modules[name] = types.ModuleType(name)
-    module.__file__ = f"<{name}>"
-    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
-    setattr(sys.modules[parent], parts[-1], module)
-module.main(config)
+load(config["machinery"]).main(config)
 """
 _FIXES = {
     errno.EPERM: "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
@@ -310,6 +298,7 @@ def _config(
         "shown": list(shown),
         "has_memory_cgroup": has_memory_cgroup,
         "bwrap": bwrap,
+        "loader": LOADER,
         "program": resources.files(_PACKAGE).joinpath("program.py").read_text(encoding="utf-8"),
         "python": [_interpreter(), *_FLAGS],
         "environ": _environ(),
