@@ -85,6 +85,8 @@ def _match_number(amount: Amount, wanted: Fraction, direction: str, spec: Answer
     given = _asked(amount, spec)
     if given is None:
         return Match(False, "unit")
+    if spec.sign == "magnitude" and (wanted < 0 or (wanted and not gold.direction)):
+        raise TaskError(f"gold {gold.value!r} of a magnitude: it is not negative, and it has a direction")
     right_way = direction == gold.direction or wanted == 0
     if abs(given - wanted) <= spec.half_unit:
         return Match(True) if right_way else Match(False, "sign")

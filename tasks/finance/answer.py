@@ -201,6 +201,8 @@ def _typed(plain: Any, spec: AnswerSpec) -> GoldValue:
         wanted: type = {"year": int, "bool": bool}.get(spec.kind, str)
         if type(plain) is not wanted:
             raise TypeError(f"{type(plain).__name__} instead of {wanted.__name__}")
+        if spec.kind == "choice" and plain not in spec.choices:
+            raise ValueError(f"the choices are {', '.join(spec.choices)}")
     except (TypeError, ValueError) as error:
         raise TaskError(f"gold {plain!r} is no {spec.kind}: {error}") from None
     return cast("int | bool | str", plain)

@@ -151,6 +151,14 @@ def test_a_list_in_another_unit_is_labelled_so():
     assert grade({"value": ["1", "2"], "unit": "days"}, TWO, gold).label == "unit"
 
 
+@pytest.mark.parametrize("gold", [Gold(Fraction(-5), direction="decrease"), Gold(Fraction(5))])
+def test_a_magnitude_that_nobody_could_answer_is_an_error_of_the_task(gold):
+    spec = AnswerSpec("number", "percent", sign="magnitude")
+
+    with pytest.raises(TaskError, match="of a magnitude"):
+        grade({"value": "5", "direction": "decrease"}, spec, gold)
+
+
 def test_a_gold_that_is_no_number_is_an_error_of_the_task():
     with pytest.raises(TaskError, match="is no number"):
         grade({"value": "5"}, PERCENT, Gold("5"))

@@ -83,6 +83,7 @@ def test_a_spec_whose_fields_do_not_go_together_is_refused(fields, words):
         ({"value": "yes"}, AnswerSpec("bool")),
         ({"value": "2024-02-30"}, AnswerSpec("date")),
         ({"value": 5}, AnswerSpec("text")),
+        ({"value": "sideways"}, SPECS[4]),
         ({"value": ["1"]}, SPECS[0]),
         ({"value": ["1", "2"]}, SPECS[2]),
         ({"value": "1", "direction": "up"}, SPECS[1]),
