@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 from workgym.tasks.naming import unknown_name
 
@@ -37,6 +37,8 @@ Status = Literal[
     "killed",
 ]
 
+_MOST: Final = 1 << 22
+
 
 @dataclass(frozen=True, slots=True)
 class PythonCode:
@@ -65,7 +67,7 @@ class SandboxSpec:
         require: names of fields of `Capabilities` that must read true, else the pool does not open.
 
     Raises:
-        ValueError: a limit is not positive.
+        ValueError: a limit is not positive, or larger than any machine.
     """
 
     warm_imports: tuple[str, ...] = ()
@@ -83,9 +85,14 @@ class SandboxSpec:
     require: tuple[str, ...] = ("files", "network", "process_tree", "memory", "kill")
 
     def __post_init__(self) -> None:
-        for name in ("memory_mb", "cpu_s", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be > 0, not {getattr(self, name)!r}")
+        for name in ("memory_mb", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")
+            if not 0 < value <= _MOST:
+                raise ValueError(f"{name} must be > 0 and at most {_MOST}, not {value!r}")
+        if not 0 < self.cpu_s <= _MOST:
+            raise ValueError(f"cpu_s must be > 0 and at most {_MOST}, not {self.cpu_s!r}")
         for name, value in self.env:
             if not name or "=" in name or "\0" in name + value:
                 raise ValueError(f"environment variable {name!r} has no valid name or value")

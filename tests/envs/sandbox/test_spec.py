@@ -17,6 +17,22 @@ def test_a_limit_must_be_positive(field: str) -> None:
         replace(SandboxSpec(), **nothing)
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("cpu_s", float("inf"), "at most"),
+        ("cpu_s", float("nan"), "must be > 0"),
+        ("disk_mb", 10**13, "at most"),
+        ("memory_mb", 1.5, "whole number"),
+        ("n_processes", True, "whole number"),
+    ],
+)
+def test_a_limit_must_make_sense(field: str, value: float, words: str) -> None:
+    odd: dict[str, Any] = {field: value}
+    with pytest.raises(ValueError, match=f"{field} .*{words}"):
+        replace(SandboxSpec(), **odd)
+
+
 def test_an_unknown_network_answers_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="Did you mean 'loopback'"):
         SandboxSpec(network="loopbck")  # type: ignore[arg-type]
