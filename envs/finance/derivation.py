@@ -34,7 +34,8 @@ _MOST_TRIES: Final = 200
 _NAME: Final = "derivation_holds"
 _NO_FACT: Final = "shows no amount of the filing"
 _PROBES: Final = tuple(
-    tuple(Fraction(number) for number in numbers) for numbers in ((1009, 7), (-15013, 3), (11, 900001))
+    (Fraction(start), Fraction(stride))
+    for start, stride in ((1_009, 7), (-15_013 * 10**9, 3 * 10**9), (11 * 10**12, 900_001))
 )
 """Where an expression is tried for dead operands: a start and a stride, small, large and negative."""
 
@@ -74,12 +75,12 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
     try:
         expression = read_expression(shown.expression)
         facts = _resolved(expression, shown.cells)
+        value = _number(expression, [cell.value(ledger) if cell else Fraction(0) for cell in shown.cells])
         if dead := dead_cells(expression, facts):
             named = ", ".join(f"c{number}" for number in dead)
             return Check(
                 _NAME, 0.0, f"{named} does nothing in the expression: name only cells that it needs", "dead_operand"
             )
-        value = _number(expression, [cell.value(ledger) if cell else Fraction(0) for cell in shown.cells])
     except TaskError as error:
         return Check(_NAME, 0.0, str(error), "no_fact")
     except ActionError as error:

@@ -184,7 +184,7 @@ FORMS: Final = (
     Form(
         "turnover",
         2,
-        "How many times the average of {line1} at the ends of {before} and {year} was {line0} of {company} in fiscal {year}?",
+        "How many times average {line1} (ends of {before} and {year}) was {line0} of {company} in fiscal {year}?",
         "c1 / mean(c2, c3)",
         (("revenue", "total_assets"), ("cost_of_revenue", "inventories")),
         ((0, 0), (1, 0), (1, 1)),

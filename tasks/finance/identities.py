@@ -134,7 +134,8 @@ def _identity(structure: Structure, text: str, left: str, right: str, period: st
 def broken_identities(ledger: Ledger) -> list[str]:
     """Name what is not true of a company's books, with its period; empty where everything ties.
 
-    Beside the sums: earnings per share, the effective and the statutory rate of tax, and cash and other things of which nobody has less than nothing.
+    Beside the sums: earnings per share, the effective and the statutory rate of tax, and that nobody
+    has less than nothing of cash and the like.
     """
     amounts = ledger.amounts
     broken = [

@@ -7,6 +7,7 @@ is asked of the amounts as the filing shows them for the gold, and of other amou
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,7 +87,7 @@ def gold_of(question: Question, ledger: Ledger) -> Fraction:
         ActionError: it divides by zero.
         TaskError: the filing does not show an operand.
     """
-    shown = _shown(ledger)
+    shown = _shown(ledger.structure)
     return work_out(question.program, [_reading(fact, shown, ledger) for fact in question.operands])
 
 
@@ -97,7 +98,7 @@ def distractors(question: Question, ledger: Ledger) -> list[tuple[str, Fraction]
         ActionError: a mistake, or the program, divides by zero.
         TaskError: the filing does not show an operand.
     """
-    return _distractors(question, gold_of(question, ledger), _shown(ledger), ledger)
+    return _distractors(question, gold_of(question, ledger), _shown(ledger.structure), ledger)
 
 
 def draw_question(structure: Structure, ledger: Ledger, seed: int, level: int) -> Question:
@@ -116,7 +117,7 @@ def draw_question(structure: Structure, ledger: Ledger, seed: int, level: int) -
     if level not in (1, 2) or not forms:
         raise TaskError(f"questions of finance have the levels 1 and 2, not {level!r}")
     rng = np.random.default_rng([structure.seed, ledger.value_seed, seed, level])
-    shown = _shown(ledger)
+    shown = _shown(ledger.structure)
     for _ in range(_MOST_DRAWS):
         question = _ask(forms[int(rng.integers(len(forms)))], structure, ledger, rng)
         if all(fact in shown for fact in question.operands) and _is_fit(question, shown, ledger):
@@ -184,11 +185,12 @@ def _name(line: str, structure: Structure) -> str:
     return plain[:1].lower() + plain[1:]
 
 
-def _shown(ledger: Ledger) -> dict[Fact, list[Cell]]:
-    """Fact -> the cells that show it."""
-    shown: dict[Fact, list[Cell]] = {}
-    for cell in cells_by_address(lay_out(ledger.structure)).values():
-        shown.setdefault(cell.fact, []).append(cell)
+@functools.lru_cache(maxsize=32)
+def _shown(structure: Structure) -> Mapping[Fact, tuple[Cell, ...]]:
+    """Fact -> the cells that show it; kept for a while, since a filing is asked about more than once."""
+    shown: dict[Fact, tuple[Cell, ...]] = {}
+    for cell in cells_by_address(lay_out(structure)).values():
+        shown[cell.fact] = (*shown.get(cell.fact, ()), cell)
     return shown
 
 
