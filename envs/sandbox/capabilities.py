@@ -8,6 +8,7 @@ import os
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ __all__ = ["probe", "try_guarantees"]
 _TRIAL = SandboxSpec(memory_mb=64, cpu_s=5.0, n_processes=8, disk_mb=2, n_inodes=64, require=())
 _TIMEOUT_S = 20.0
 _SILENCE_S = 0.1
+_DEATH_S = 1.0
 _MOST_TICKS = 100
 _MOST_PIDS = 8  # of a run with what started it, where that shares its namespace
 
@@ -112,7 +114,10 @@ def _try_killing(box: Sandbox) -> bool:
     home = (survivor.receive(_TIMEOUT_S) or b"").decode()
     n_before = _inhabitants(home)
     survivor.wait(0.0)
-    return n_before > n_when_quiet == _inhabitants(home)
+    deadline = time.monotonic() + _DEATH_S
+    while _inhabitants(home) > n_when_quiet and time.monotonic() < deadline:
+        time.sleep(_SILENCE_S)
+    return n_before > n_when_quiet >= _inhabitants(home)
 
 
 def _holds(attempt: Callable[[Sandbox], bool], box: Sandbox) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -84,6 +85,23 @@ def test_who_wants_one_more_than_there_are_waits(recycling: Callable[..., LocalP
         assert not pool._leases.acquire(timeout=0.05)
     with pool.lease() as other:
         assert says(other, "y") == b"y\n"
+
+
+def test_eight_threads_take_two_hundred_leases_each_without_a_deadlock(
+    recycling: Callable[..., LocalPool], all_gone: Callable[[LocalPool], None]
+) -> None:
+    pool = recycling(max_size=3, max_uses=500)
+
+    def work(thread: int) -> int:
+        n_right = 0
+        for n in range(200):
+            with pool.lease() as box:
+                n_right += says(box, f"{thread} {n}") == f"{thread} {n}\n".encode()
+        return n_right
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(8))) == [200] * 8
+    all_gone(pool)
 
 
 def test_a_silent_interpreter_gets_no_new_sandbox_and_is_killed_when_asked(
