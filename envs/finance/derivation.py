@@ -12,7 +12,7 @@ of the books make equal is right.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -74,12 +74,13 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
     """
     try:
         expression = read_expression(shown.expression)
-        facts = _resolved(expression, shown.cells)
-        value = _number(expression, [cell.value(ledger) if cell else Fraction(0) for cell in shown.cells])
+        used = _used(expression, shown.cells)
+        facts = {number: (cell.fact, cell.sign) for number, cell in used.items()}
+        value = _number(expression, {number: cell.value(ledger) for number, cell in used.items()})
         if dead := dead_cells(expression, facts):
             named = ", ".join(f"c{number}" for number in dead)
             return Check(
-                _NAME, 0.0, f"{named} does nothing in the expression: name only cells that it needs", "dead_operand"
+                _NAME, 0.0, f"nothing depends on {named}: an expression names only cells that it needs", "dead_operand"
             )
     except TaskError as error:
         return Check(_NAME, 0.0, str(error), "no_fact")
@@ -89,7 +90,7 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
     if not units:
         return Check(_NAME, 0.0, "the expression over the cited cells does not give the submitted value", "other_value")
     seeds = _redrawn(question, ledger, facts, redraws)
-    if not _agrees(expression, shown.cells, question, units, list(seeds)):
+    if not _agrees(expression, used, question, units, list(seeds)):
         detail = (
             "the expression gives another quantity than the one asked for: with other amounts in its cells they differ"
         )
@@ -98,24 +99,29 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
 
 
 def dead_cells(expression: Expression, facts: dict[int, tuple[Fact, int]]) -> list[int]:
-    """The cells that could hold any amount without the expression giving another value: `c1 * 0`, `c2 - c2`.
+    """Cells that could hold any amount without the expression giving another value: `c1 * 0`, `c2 - c2`.
 
     Cells that show the same fact change together, so that two displays of one fact cannot cancel each other unseen.
 
     Args:
         expression: what was read.
         facts: number of a cell -> the fact it shows, and the sign that it shows it with.
+
+    Returns:
+        The cells of the first fact that nothing depends on; none where every cell is needed.
     """
     groups = sorted({fact for fact, _ in facts.values()})
-    alive: set[Fact] = set()
-    for start, stride in _PROBES:
-        amounts = {fact: start + stride * place for place, fact in enumerate(groups)}
-        usual = _probe(expression, facts, amounts)
-        for fact in groups:
-            moved = (-2 * amounts[fact] + 5, 1000 * amounts[fact])
-            if any(_probe(expression, facts, {**amounts, fact: amount}) != usual for amount in moved):
-                alive.add(fact)
-    return sorted(number for number, (fact, _) in facts.items() if fact not in alive)
+    probes = [{fact: start + stride * place for place, fact in enumerate(groups)} for start, stride in _PROBES]
+    usual = [_probe(expression, facts, amounts) for amounts in probes]
+    for fact in groups:
+        moves = (
+            _probe(expression, facts, {**amounts, fact: moved}) != value
+            for amounts, value in zip(probes, usual, strict=True)
+            for moved in (-2 * amounts[fact] + 5, 1000 * amounts[fact])
+        )
+        if not any(moves):  # most facts are found alive by the first one
+            return sorted(number for number, (shown, _) in facts.items() if shown == fact)
+    return []
 
 
 def _probe(
@@ -131,35 +137,36 @@ def _probe(
         return None
 
 
-def _resolved(expression: Expression, cells: Sequence[Cell | None]) -> dict[int, tuple[Fact, int]]:
-    """Number of each cell in the expression -> its fact and sign."""
+def _used(expression: Expression, cells: Sequence[Cell | None]) -> dict[int, Cell]:
+    """The cells that stand in the expression, by their numbers; others that are cited have no part in it."""
     if beyond := [number for number in sorted(expression.cells) if number > len(cells)]:
         raise ActionError(f"the expression names c{beyond[0]}, but {len(cells)} cells are cited: c1 is the first one")
-    resolved: dict[int, tuple[Fact, int]] = {}
+    used: dict[int, Cell] = {}
     for number in sorted(expression.cells):
         cell = cells[number - 1]
         if cell is None:
             raise TaskError(f"c{number} {_NO_FACT}")
-        resolved[number] = (cell.fact, cell.sign)
-    return resolved
+        used[number] = cell
+    return used
 
 
-def _number(expression: Expression, cells: Sequence[Fraction]) -> Fraction:
+def _number(expression: Expression, amounts: Mapping[int, Fraction]) -> Fraction:
+    """The value of an expression over the cells that stand in it."""
     if expression.compares:
         raise ActionError("the expression compares, which gives true or false; the question asks for a number")
-    return Fraction(expression.value(cells))
+    return Fraction(expression.value([amounts.get(number, Fraction(0)) for number in range(1, max(amounts) + 1)]))
 
 
 def _agrees(
     expression: Expression,
-    cells: Sequence[Cell | None],
+    used: Mapping[int, Cell],
     question: Question,
     units: Sequence[Fraction],
     ledgers: Sequence[Ledger],
 ) -> bool:
     """Whether an expression equals the gold program in all ledgers, in one and the same unit."""
     try:
-        values = [_number(expression, [cell.exact(one) if cell else Fraction(0) for cell in cells]) for one in ledgers]
+        values = [_number(expression, {number: cell.exact(one) for number, cell in used.items()}) for one in ledgers]
     except ActionError:
         return False  # what cannot be worked out of other amounts is no program for them
     asked = [work_out(question.program, [one[fact] for fact in question.operands]) for one in ledgers]

@@ -26,12 +26,14 @@ from typing import Final
 from workgym.tasks.errors import ActionError
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["MOST_CHARACTERS", "MOST_DEPTH", "MOST_EXPONENT", "Expression", "read_expression"]
+__all__ = ["MOST_CELLS", "MOST_CHARACTERS", "MOST_DEPTH", "MOST_EXPONENT", "Expression", "read_expression"]
 
 MOST_CHARACTERS: Final = 400
 MOST_DEPTH: Final = 20
 """Of parentheses, calls and signs within each other."""
 MOST_EXPONENT: Final = 4
+MOST_CELLS: Final = 32
+"""Different ones in an expression."""
 _MOST_DIGITS: Final = 30
 _MOST_BITS: Final = 1024
 """Of a numerator or denominator: far more than any sum of money, and little enough to be done with in microseconds."""
@@ -108,6 +110,8 @@ def read_expression(text: str) -> Expression:
     root = reader.comparison()
     if not reader.cells:
         raise ActionError(f"{text.strip()!r} is a constant: an answer is worked out from cited cells, c1 to cn")
+    if len(reader.cells) > MOST_CELLS:
+        raise ActionError(f"an expression names {MOST_CELLS} cells at most; this one names {len(reader.cells)}")
     return Expression(text, frozenset(reader.cells), root.kind in _COMPARISONS, root)
 
 

@@ -105,6 +105,7 @@ def test_an_expression_says_which_cells_it_names():
         ("c1\x00", "cannot hold"),
         ("c1 + " + "9" * 31, "digits"),
         ("c1" + " + 1" * 100, "characters"),
+        ("+".join(f"c{number}" for number in range(1, 34)), "32 cells at most"),
         ("(" * 21 + "c1" + ")" * 21, "nested"),
         ("-" * 21 + "c1", "nested"),
         ("abs(" * 21 + "c1" + ")" * 21, "nested"),
