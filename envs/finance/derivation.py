@@ -26,9 +26,11 @@ from workgym.tasks.finance.statements import Cell
 from workgym.tasks.finance.structure import Structure
 from workgym.tasks.finance.terms import Fact
 
-__all__ = ["REDRAWS", "Derivation", "dead_cells", "derivation_holds"]
+__all__ = ["REDRAWS", "REDRAWS_OF_A_BRANCH", "Derivation", "dead_cells", "derivation_holds"]
 
 REDRAWS: Final = 3
+REDRAWS_OF_A_BRANCH: Final = 12
+"""Where a question has a condition: what was highest in one year often takes others to their highest with it."""
 _MOST_TRIES: Final = 200
 """Of drawing books again until a condition holds; what is asked about holds in about every third."""
 _NAME: Final = "derivation_holds"
@@ -55,7 +57,7 @@ class Derivation:
     value: Fraction
 
 
-def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, redraws: int = REDRAWS) -> Check:
+def derivation_holds(shown: Derivation, question: Question, ledger: Ledger) -> Check:
     """Judge a derivation: 1 if it gives the submitted answer, and the asked quantity in all redrawn books; else 0.
 
     Cells count in base units with the sign that they show: a cell "(1,234)" of a table in millions is -1,234,000,000.
@@ -65,7 +67,6 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
         shown: what was submitted.
         question: what was asked.
         ledger: the books of the filing.
-        redraws: how many times the books are drawn again.
 
     Returns:
         A check whose detail says what was wrong and gives nothing of the gold away. Its labels: "refused" (no
@@ -89,8 +90,7 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger, *, r
     units = [unit for unit in (Fraction(1), question.scale) if abs(value * unit - shown.value) <= question.half_unit]
     if not units:
         return Check(_NAME, 0.0, "the expression over the cited cells does not give the submitted value", "other_value")
-    seeds = _redrawn(question, ledger, facts, redraws)
-    if not _agrees(expression, used, question, units, list(seeds)):
+    if not _agrees(expression, used, question, units, list(_redrawn(question, ledger, facts))):
         detail = (
             "the expression gives another quantity than the one asked for: with other amounts in its cells they differ"
         )
@@ -173,11 +173,12 @@ def _agrees(
     return any(all(value * unit == gold for value, gold in zip(values, asked, strict=True)) for unit in units)
 
 
-def _redrawn(question: Question, ledger: Ledger, facts: dict[int, tuple[Fact, int]], redraws: int) -> Iterator[Ledger]:
+def _redrawn(question: Question, ledger: Ledger, facts: dict[int, tuple[Fact, int]]) -> Iterator[Ledger]:
     """Other books of the same company, in which the question has the same branch."""
     used = (*question.operands, *(fact for fact, _ in facts.values()))
     with_quarters = any("Q" in fact.period for fact in used)
     condition = read_expression(question.condition) if question.condition else None
+    redraws = REDRAWS if condition is None else REDRAWS_OF_A_BRANCH
     found = 0
     for seed in range(_MOST_TRIES):
         other = _draw_again(ledger.structure, seed, with_quarters)
@@ -192,7 +193,7 @@ def _redrawn(question: Question, ledger: Ledger, facts: dict[int, tuple[Fact, in
     )
 
 
-@functools.lru_cache(maxsize=48)
+@functools.lru_cache(maxsize=128)
 def _draw_again(structure: Structure, seed: int, with_quarters: bool) -> Ledger:
     """Kept for a while, since many attempts at one task are judged."""
     return draw_ledger(structure, seed, generic=True, with_quarters=with_quarters)

@@ -23,7 +23,7 @@ class Draw:
 
     Args:
         key: the seeds that decide them.
-        generic: nothing is 0 that may be, no two lines agree by chance: amounts that tell one program from another.
+        generic: nothing is 0 that may be, losses are usual, no two lines agree by chance, so that programs differ.
     """
 
     def __init__(self, key: list[int], *, generic: bool) -> None:

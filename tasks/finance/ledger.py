@@ -77,8 +77,9 @@ def draw_ledger(structure: Structure, value_seed: int, *, generic: bool = False,
     Args:
         structure: the company; its lines and periods are the same for every value seed.
         value_seed: decides the amounts, at least 0.
-        generic: draw amounts that tell programs apart, not amounts that look real: they are large, nothing is 0 that
-            may be, and no two facts are equal unless an identity says so. For `derivation_holds`, never for a filing.
+        generic: draw amounts that tell programs apart, not amounts that look real: they are large, losses are as usual
+            as profits, nothing is 0 that may be, and no two facts are equal unless an identity says so. For
+            `derivation_holds`, never for a filing.
         with_quarters: also keep books by quarter; without them the amounts of the years are the same, and sooner there.
     """
     draw = Draw([structure.seed, value_seed, int(generic)], generic=generic)

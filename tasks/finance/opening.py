@@ -15,7 +15,7 @@ def open_books(structure: Structure, draw: Draw) -> Books:
     digits = draw.between(12.5, 13) if draw.generic else draw.between(3.3, 5.2) + (structure.scale == 1_000) * 1.2
     size = round(10**digits)
     books.margins = {
-        "cost": draw.between(0.4, 0.72),
+        "cost": draw.between(0.3, 1.0) if draw.generic else draw.between(0.4, 0.72),
         "overhead": draw.between(0.12, 0.3),
         "research": draw.between(0.02, 0.12),
         "tax": draw.between(0.15, 0.27),

@@ -211,6 +211,38 @@ def test_the_branch_of_a_question_is_kept_in_every_redraw():
         _judge(never, "c1", cells=(cell,))
 
 
+def test_what_is_only_often_highest_in_the_same_year_does_not_hold():
+    ledger, facts = next(_peaks_together())
+    peak = _question("c1", *facts, condition="c2 > max(c3, c4)")
+    shown = {cell.fact: cell for cell in cells_by_address(lay_out(ledger.structure)).values()}
+    cells = tuple(shown[Fact("net_income", year)] for year in ledger.structure.years)
+    own = shown[facts[0]]
+
+    highest = derivation_holds(Derivation("max(c1, c2, c3)", cells, own.value(ledger)), peak, ledger)
+    right = derivation_holds(Derivation("c1", (own,), own.value(ledger)), peak, ledger)
+
+    assert (highest.label, right.score) == ("other_program", 1)
+
+
+def _peaks_together():
+    """Books whose net income is highest in the year of the highest revenue, with the facts of the question about it."""
+    years = LEDGER.structure.years
+    for ledger in (draw_ledger(LEDGER.structure, seed) for seed in range(100)):
+        income, revenue = ([ledger[Fact(line, year)] for year in years] for line in ("net_income", "revenue"))
+        place = revenue.index(max(revenue))
+        if income[place] == max(income):
+            others = [Fact("revenue", year) for year in years if year != years[place]]
+            yield ledger, (Fact("net_income", years[place]), Fact("revenue", years[place]), *others)
+
+
+def test_the_size_of_a_profit_is_not_a_profit_or_loss():
+    income = _question("c1", Fact("net_income", LAST))
+
+    assert LEDGER[Fact("net_income", LAST)] > 0
+    assert _judge(income, "c1", "net_income").score == 1
+    assert _judge(income, "abs(c1)", "net_income").label == "other_program"
+
+
 def test_quarters_add_up_to_the_year_in_redraws_too():
     revenue = _question("c1", Fact("revenue", LAST))
     quarters = [next(c for c in CELLS.values() if c.fact == Fact("revenue", f"{LAST}Q{n}")) for n in (1, 2, 3, 4)]

@@ -123,6 +123,7 @@ def test_real_looking_books_have_dashes_and_losses_and_telling_ones_have_no_zero
 
     assert any(amount == 0 for ledger in looks for amount in ledger.amounts.values())
     assert any(ledger[Fact("net_income", ledger.structure.years[0])] < 0 for ledger in looks)
+    assert 8 < sum(ledger[Fact("net_income", ledger.structure.years[0])] < 0 for ledger in tells) < 32
     assert all(amount != 0 for ledger in tells for amount in ledger.amounts.values())
 
 
