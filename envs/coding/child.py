@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+from types import CodeType
 from typing import Any, Final
 
 from workgym.envs.coding.codec import decode, encode
 
-__all__ = ["CHANNEL", "describe", "read_line", "serve_expression", "write_line"]
+__all__ = ["CHANNEL", "compile_source", "describe", "read_line", "serve_expression", "write_line"]
 
 CHANNEL: Final = 3
 """Descriptor of the private line to the parent: the only one above 2."""
@@ -33,7 +34,7 @@ def serve_expression() -> None:
 
 def _evaluate(expression: str, inputs: list[str], max_bytes: int) -> dict[str, Any]:
     try:
-        code = compile(expression.strip(), "<expression>", "eval")
+        code = compile_source(expression.strip(), "<expression>", "eval")
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         return {"syntax": describe(error)}
     answers: list[object] = []
@@ -43,6 +44,13 @@ def _evaluate(expression: str, inputs: list[str], max_bytes: int) -> dict[str, A
         except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are answers too
             answers.append({"error": describe(error)})
     return {"ok": answers}
+
+
+def compile_source(source: str, name: str, mode: str) -> CodeType:
+    """Compile; a NUL is an error of syntax, as Python has it since 3.11.4, and not of a value."""
+    if "\0" in source:
+        raise SyntaxError("source code string cannot contain null bytes")
+    return compile(source, name, mode)
 
 
 def describe(error: BaseException) -> str:

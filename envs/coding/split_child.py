@@ -19,7 +19,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from workgym.envs.coding.child import CHANNEL, describe, read_line, write_line
+from workgym.envs.coding.child import CHANNEL, compile_source, describe, read_line, write_line
 from workgym.envs.coding.codec import CodecError, decode, encode
 
 __all__ = ["serve_solution", "serve_tests"]
@@ -77,7 +77,7 @@ def _load(source: str, prompt: str, entry_point: str) -> Any:
     try:
         exec(compile(prompt, "<prompt>", "exec"), module.__dict__)
         module.__dict__.pop(entry_point, None)
-        exec(compile(source, "<solution>", "exec"), module.__dict__)
+        exec(compile_source(source, "<solution>", "exec"), module.__dict__)
     except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are failures to load too
         label = "syntax" if isinstance(error, SyntaxError) else "error"
         return {"failed": label, "text": describe(error)}

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,25 +41,31 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-def probe(backend: str) -> Capabilities:
-    """Try each guarantee of a backend on this machine, once a process.
+def probe(backend: str, image: str = "") -> Capabilities:
+    """Try each guarantee of a backend on this machine, once a process and image.
+
+    Args:
+        backend: its name.
+        image: the root file system, for a backend that takes one; its default if "".
 
     Raises:
         ValueError: there is no such backend.
         IsolationUnavailable: the backend cannot isolate here, or could not be tried.
     """
+    image = (image or _TRIAL.image) if backend == "docker" else ""
+    key = f"{backend} {image}".strip()
     with _lock:
-        if backend not in _seen:
-            pool = build_pool(backend, _TRIAL, Capabilities)
+        if key not in _seen:
+            pool = build_pool(backend, replace(_TRIAL, image=image or _TRIAL.image), Capabilities)
             try:
-                _seen[backend] = try_guarantees(pool)
+                _seen[key] = try_guarantees(pool)
             except IsolationUnavailable:
                 raise
             except SandboxError as error:
                 raise IsolationUnavailable(f"sandbox backend {backend!r} could not be tried: {error}") from error
             finally:
                 pool.close()
-        return _seen[backend]
+        return _seen[key]
 
 
 def try_guarantees(pool: SandboxPool) -> Capabilities:

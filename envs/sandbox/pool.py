@@ -55,13 +55,15 @@ def open_pool(
         ValueError: there is no such backend, or a number is out of range.
         IsolationUnavailable: this machine cannot give a guarantee that `spec.require` names.
     """
+    if not isinstance(spec, SandboxSpec):
+        raise ValueError(f"a pool is opened for a SandboxSpec(...), not for {spec!r}")
     size = PoolSize(min_idle, max_size, max_uses, max_age_s)
     check_backend(backend)
     if backend == AUTO:
         backend = choose_backend(spec)
     elif check and backend in ISOLATING:
         check_guarantees(backend, spec)
-    return build_pool(backend, spec, partial(probe, backend), size, allow_unsafe=allow_unsafe)
+    return build_pool(backend, spec, partial(probe, backend, spec.image), size, allow_unsafe=allow_unsafe)
 
 
 def choose_backend(spec: SandboxSpec) -> str:
@@ -90,7 +92,7 @@ def check_guarantees(backend: str, spec: SandboxSpec) -> Capabilities:
     Raises:
         IsolationUnavailable: names the guarantee, the cause and a way out.
     """
-    seen = probe(backend)
+    seen = probe(backend, spec.image)
     for name in spec.require:
         if not getattr(seen, name):
             raise IsolationUnavailable(

@@ -85,6 +85,23 @@ class SandboxSpec:
     require: tuple[str, ...] = ("files", "network", "process_tree", "memory", "kill")
 
     def __post_init__(self) -> None:
+        self._check_limits()
+        if isinstance(self.env, Mapping):  # as everybody writes it first; a tuple can be hashed
+            object.__setattr__(self, "env", tuple(sorted(self.env.items())))
+        for name in ("warm_imports", "warm_modules", "require"):
+            if isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} must be a tuple of names, not the text {getattr(self, name)!r}")
+        for name, value in self.env:
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"environment variable {name!r} has no valid name or value")
+        if self.network not in ("none", "loopback"):
+            raise ValueError(unknown_name("network", self.network, ("none", "loopback")))
+        known = [one.name for one in fields(Capabilities)]
+        for name in self.require:
+            if name not in known:
+                raise ValueError(unknown_name("guarantee", name, known))
+
+    def _check_limits(self) -> None:
         for name in ("memory_mb", "n_processes", "n_open_files", "disk_mb", "n_inodes", "output_kb"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -93,14 +110,6 @@ class SandboxSpec:
                 raise ValueError(f"{name} must be > 0 and at most {_MOST}, not {value!r}")
         if not 0 < self.cpu_s <= _MOST:
             raise ValueError(f"cpu_s must be > 0 and at most {_MOST}, not {self.cpu_s!r}")
-        for name, value in self.env:
-            if not name or "=" in name or "\0" in name + value:
-                raise ValueError(f"environment variable {name!r} has no valid name or value")
-        if self.network not in ("none", "loopback"):
-            raise ValueError(unknown_name("network", self.network, ("none", "loopback")))
-        unknown = set(self.require) - {one.name for one in fields(Capabilities)}
-        if unknown:
-            raise ValueError(f"require names no guarantee: {sorted(unknown)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +183,7 @@ class ExecResult:
         truncated_bytes: what it wrote beyond the cap.
         wall_s, cpu_s: seconds.
         peak_memory_mb: of the largest process, or of the group where a cgroup counts.
-        n_killed: processes that had to be killed at the end.
+        n_killed: processes found alive when we killed the program, at its end or before.
     """
 
     status: Status

@@ -90,8 +90,9 @@ def find_daemon() -> Daemon:
         if isinstance(error, IsolationUnavailable):
             raise
         raise IsolationUnavailable(
-            f"no docker daemon answers at {address or 'its default socket'}: {error}; start it "
-            "(`systemctl start docker`), let this user use it (group docker), or set DOCKER_HOST"
+            f"no docker daemon answers at {address or 'its default socket'}: {str(error).partition(';')[0]}; start it "
+            "(`systemctl start docker` or `service docker start`), let this user use it (`usermod -aG docker USER`), or "
+            "set DOCKER_HOST (unix:///path/of/docker.sock)"
         ) from error
 
 

@@ -165,7 +165,8 @@ class Berth:
             raise SandboxError(failure)
         self._top, user = _PLACE.unpack(answer[1:])
         owner = None if user < 0 else user
-        self._workspace = Workspace(folders[0], user=owner, group=_NOGROUP, baseline=self._baseline)
+        group = None if owner is None else _NOGROUP
+        self._workspace = Workspace(folders[0], user=owner, group=group, baseline=self._baseline)
 
     @property
     def _open_line(self) -> socket.socket:

@@ -68,11 +68,18 @@ class Denied(Exception):
 
 def has_admin() -> bool:
     """Whether this process is root and may make namespaces without a user namespace."""
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not _knows_nobody():
         return False
     with open("/proc/self/status") as lines:
         effective = next(int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
     return bool(effective >> _CAP_SYS_ADMIN & 1)
+
+
+def _knows_nobody() -> bool:
+    """Whether root may become another user here: in a user namespace there may be no other."""
+    with open("/proc/self/uid_map") as lines:
+        ranges = [(int(start), int(count)) for start, _, count in (line.split() for line in lines)]
+    return any(start <= NOBODY < start + count for start, count in ranges)
 
 
 def leave_groups() -> None:
@@ -104,7 +111,7 @@ def enter(admin: bool) -> None:
     step = "become a plain user"
     try:
         if not admin:
-            if os.geteuid() == 0:  # the kernel does not limit the number of root's processes
+            if os.geteuid() == 0 and _knows_nobody():  # the kernel does not limit the number of root's processes
                 leave_groups()
                 os.setresuid(NOBODY, NOBODY, NOBODY)
                 kernel.set_dumpable()  # to own our /proc entries again

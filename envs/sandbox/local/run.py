@@ -220,7 +220,7 @@ class Run:
             False where the deadline came first.
         """
         if self._line is None or self.done:
-            raise SandboxError("this program's result is lost: its zygote died, or its sandbox was closed")
+            raise SandboxError("this program's result is lost: its sandbox was closed or restored, or its zygote died")
         poll = self._poll or self._open_poll(self._line)
         now = time.monotonic()
         if now >= deadline:

@@ -103,7 +103,7 @@ class Store:
     def freeze(self, place: Place) -> None:
         """Remember the workspace as it stands: its level is frozen, and a fresh one laid over it."""
         if len(place.family.frozen) >= _MOST_LEVELS:
-            raise OSError(0, f"a sandbox and its forks have at most {_MOST_LEVELS} snapshots")
+            raise NoRoom(f"a sandbox and its forks have at most {_MOST_LEVELS} snapshots; lease another to go on")
         was = place.top
         place.family.frozen.append(was)
         place.below.append(was)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -280,7 +281,10 @@ def f(x):
     os.write(3, line)
 """
     tests = SplitTests("f", "", ("candidate(1)\nwhile True: pass",))
-    report = run_split_tests(pool, solution, tests, timeout_s=2.5)
+    for _ in range(5):  # on a machine so busy that it got no CPU, nobody is to blame
+        with contextlib.suppress(SandboxError):
+            report = run_split_tests(pool, solution, tests, timeout_s=2.5)
+            break
     assert (report.passed, report.label) == (0, "timeout")
 
 
