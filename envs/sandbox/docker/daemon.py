@@ -89,8 +89,9 @@ def find_daemon() -> Daemon:
     except (docker.errors.DockerException, SandboxError, OSError) as error:
         if isinstance(error, IsolationUnavailable):
             raise
+        cause = str(error).partition(";")[0]
         raise IsolationUnavailable(
-            f"no docker daemon answers at {address or 'its default socket'}: {str(error).partition(';')[0]}; start it "
+            f"no docker daemon answers at {address or 'its default socket'}: {cause}; start it "
             "(`systemctl start docker` or `service docker start`), let this user use it (`usermod -aG docker USER`), or "
             "set DOCKER_HOST (unix:///path/of/docker.sock)"
         ) from error
