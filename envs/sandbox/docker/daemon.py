@@ -92,7 +92,7 @@ def find_daemon() -> Daemon:
         cause = str(error).partition(";")[0]
         raise IsolationUnavailable(
             f"no docker daemon answers at {address or 'its default socket'}: {cause}; start it "
-            "(`systemctl start docker` or `service docker start`), let this user use it (`usermod -aG docker USER`), or "
+            "(`systemctl start docker` or `service docker start`), let you use it (`usermod -aG docker USER`), or "
             "set DOCKER_HOST (unix:///path/of/docker.sock)"
         ) from error
 
