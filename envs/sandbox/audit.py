@@ -45,6 +45,7 @@ _PATIENCE_S: Final = 5.0
 """What was told to end may need a moment."""
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _N_SHOWN: Final = 5
+_REAP_S: Final = 10.0
 
 
 class _Worker:
@@ -150,7 +151,7 @@ def audit(backend: str, n_runs: int, n_threads: int) -> tuple[Census, Census, Co
             after = _settle(site, before, kept | {worker.pid})
         finally:
             worker.end()
-            _clear_away(kept, nonce)
+            _clear_away(kept, nonce, worker.pid)
     return before, after, ends
 
 
@@ -195,7 +196,7 @@ def _bury_adopted(kept: set[int]) -> None:
         os.waitpid(pid, os.WNOHANG)
 
 
-def _clear_away(kept: set[int], nonce: str) -> None:
+def _clear_away(kept: set[int], nonce: str, worker: int) -> None:
     """Remove what was found to be left, now that it has been counted."""
     while left := set(children_of(os.getpid())) - kept:
         for pid in left:
@@ -203,7 +204,12 @@ def _clear_away(kept: set[int], nonce: str) -> None:
             os.waitpid(pid, 0)
     for file in shared_files(nonce):
         os.unlink(file)
-    reap()
+    deadline = time.monotonic() + _REAP_S
+    while True:
+        reap()
+        if not any(ledger_folder().glob(f"owner-{worker}-*")) or time.monotonic() > deadline:
+            return
+        time.sleep(0.05)  # another process is reaping
 
 
 @contextlib.contextmanager

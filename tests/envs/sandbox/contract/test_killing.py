@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -207,6 +208,9 @@ def test_a_pool_closed_under_a_running_program_ends_it(
         with pytest.raises(SandboxError):
             process.wait(LONG_S)
         closer.join()
+    deadline = time.monotonic() + 1.0
+    while inhabitants(said) and time.monotonic() < deadline:
+        pass
     assert inhabitants(said) == 0
 
 
