@@ -49,8 +49,8 @@ def test_it_warns_when_it_is_opened() -> None:
 @pytest.mark.parametrize("allow_unsafe", [False, True])
 def test_it_is_not_chosen_where_no_other_backend_isolates(monkeypatch: pytest.MonkeyPatch, allow_unsafe: bool) -> None:
     assert UNSAFE not in ISOLATING
-    for backend in ISOLATING:
-        monkeypatch.setitem(capabilities._seen, backend, Capabilities())
+    for tried in (*ISOLATING, f"docker {SPEC.image}"):
+        monkeypatch.setitem(capabilities._seen, tried, Capabilities())
     with pytest.raises(IsolationUnavailable, match="no sandbox backend holds here what is required"):
         open_pool(AUTO, SPEC, allow_unsafe=allow_unsafe)
 
