@@ -32,12 +32,12 @@ class _Warm:
     def __init__(self, zygote: Zygote, note: str) -> None:
         self.zygote, self.note = zygote, note
         self.began = time.monotonic()
-        self.n_uses = 0
+        self.n_uses = self.n_expected = 0  # sandboxes so far; those whose berth is being made
         self.berths: weakref.WeakSet[Berth] = weakref.WeakSet()
 
     @property
     def is_empty(self) -> bool:
-        return all(berth.closed for berth in self.berths)
+        return not self.n_expected and all(berth.closed for berth in self.berths)
 
 
 class Nursery:
@@ -70,8 +70,12 @@ class Nursery:
             SandboxError: none can be had.
         """
         for _ in range(2):  # a zygote that was dead before it was asked never saw the sandbox
-            warm = self.find(shown)
-            berth = self._make(warm, None)
+            warm = self.find(shown, n_expected=1)
+            try:
+                berth = self._make(warm, None)
+            finally:
+                with self._lock:
+                    warm.n_expected -= 1
             if berth is not None:
                 return berth
             self.quarantine(warm.zygote)
@@ -110,8 +114,12 @@ class Nursery:
             raise
         return berth
 
-    def find(self, shown: _Shown) -> _Warm:
+    def find(self, shown: _Shown, n_expected: int = 0) -> _Warm:
         """A zygote that is alive, and neither too old nor used too often.
+
+        Args:
+            shown: the folders that it shows.
+            n_expected: berths that will be made in it; until then it does not end as one that nobody uses.
 
         Raises:
             SandboxError: the pool is closed, or it cannot be started.
@@ -127,6 +135,7 @@ class Nursery:
             if warm is None:
                 warm = self._young[shown] = self._start(shown)
             warm.n_uses += 1
+            warm.n_expected += n_expected
             return warm
 
     def _is_worn(self, warm: _Warm) -> bool:

@@ -73,6 +73,22 @@ def test_an_interpreter_that_is_too_old_gives_way(recycling: Callable[..., Local
     assert pids[0] != pids[1]
 
 
+def test_an_interpreter_that_gives_way_is_not_ended_under_a_sandbox_that_is_being_made(
+    recycling: Callable[..., LocalPool],
+) -> None:
+    pool = recycling(max_uses=1)
+
+    def work(thread: int) -> int:
+        n_right = 0
+        for _ in range(6):
+            with pool.lease() as box:
+                n_right += says(box, str(thread)) == f"{thread}\n".encode()
+        return n_right
+
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(work, range(6))) == [6] * 6
+
+
 def test_one_is_ready_before_it_is_needed(recycling: Callable[..., LocalPool]) -> None:
     assert recycling().zygote_pid is None
     assert recycling(min_idle=1).zygote_pid is not None
