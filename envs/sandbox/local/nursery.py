@@ -203,9 +203,9 @@ class Nursery:
             warm.zygote.kill()
         else:
             warm.zygote.close()
+        own_ledger().done(warm.note)
         for berth in list(warm.berths):
             berth.close()
-        own_ledger().done(warm.note)
 
     def close(self) -> None:
         """End all of them, and with them every program. Idempotent."""
