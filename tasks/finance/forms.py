@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workgym.tasks.finance.layouts import ROWS
+from workgym.tasks.finance.lines import OPERATING
 from workgym.tasks.finance.structure import Structure
 
 __all__ = ["FORMS", "Form"]
@@ -93,6 +94,14 @@ FORMS: Final = (
         "What does {company}'s statement of cash flows report as {line0} for fiscal {year}, {scale}?",
         "c1",
         tuple((line,) for line in _CASH),
+        ((0, 0),),
+    ),
+    Form(
+        "operating",
+        2,
+        "What does {company} report as {line0} in its selected operating data for fiscal {year}, {scale}?",
+        "c1",
+        tuple((line,) for line in OPERATING),
         ((0, 0),),
     ),
     Form(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from workgym.tasks.finance.lines import OPERATING
+
 __all__ = ["ROWS", "TITLES", "RowPlan"]
 
 
@@ -28,8 +30,8 @@ class RowPlan(NamedTuple):
     lag: int = 0
 
 
-def _heading(text: str) -> RowPlan:
-    return RowPlan("", text=text, depth=0)
+def _heading(text: str, depth: int = 0) -> RowPlan:
+    return RowPlan("", text=text, depth=depth)
 
 
 def _total(line: str, depth: int = 0) -> RowPlan:
@@ -45,6 +47,7 @@ TITLES: Final[Mapping[str, str]] = {
     "debt": "Debt and Maturities",
     "taxes": "Income Taxes",
     "quarters": "Quarterly Financial Data (Unaudited)",
+    "operating": "Selected Operating Data",
 }
 """Table -> its title."""
 
@@ -113,7 +116,7 @@ ROWS: Final[Mapping[str, tuple[RowPlan, ...]]] = {
         RowPlan("depreciation_amortization"),
         RowPlan("stock_compensation"),
         RowPlan("deferred_tax"),
-        _heading("Changes in operating assets and liabilities:"),
+        _heading("Changes in operating assets and liabilities:", depth=1),
         RowPlan("increase_in_receivables", -1, depth=2),
         RowPlan("increase_in_inventories", -1, depth=2),
         RowPlan("increase_in_other_assets", -1, depth=2),
@@ -174,5 +177,6 @@ ROWS: Final[Mapping[str, tuple[RowPlan, ...]]] = {
         RowPlan("operating_income", depth=0),
         RowPlan("net_income", depth=0),
     ),
+    "operating": tuple(RowPlan(line, depth=0) for line in OPERATING),
 }
 """Table -> its rows, those included that only some companies have."""

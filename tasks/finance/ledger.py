@@ -18,7 +18,9 @@ from typing import Final
 from workgym.tasks.errors import TaskError
 from workgym.tasks.finance.bookkeeping import keep_year
 from workgym.tasks.finance.books import Books, Draw, work_out_total
+from workgym.tasks.finance.lines import unit_of
 from workgym.tasks.finance.opening import open_books
+from workgym.tasks.finance.operating import count_operations
 from workgym.tasks.finance.structure import Structure
 from workgym.tasks.finance.terms import Fact, quarters_of
 
@@ -31,7 +33,6 @@ _SPLIT_LINES: Final = (
 _QUARTER_TOTALS: Final = (
     *("revenue", "gross_profit", "operating_expenses", "operating_income", "pretax_income", "net_income"),
 )
-_SHARES: Final = ("basic_shares", "diluted_shares")
 _RATIOS: Final = (
     ("basic_eps", "net_income", "basic_shares"),
     ("diluted_eps", "net_income", "diluted_shares"),
@@ -90,6 +91,8 @@ def draw_ledger(structure: Structure, value_seed: int, *, generic: bool = False,
         books.append(keep_year(books[-1]))
         _enter(amounts, books[-1].now, year, structure)
         _enter_ratios(amounts, year)
+    for year, entries in count_operations(structure, value_seed, books[1:], generic=generic).items():
+        _enter(amounts, entries, year, structure)
     if with_quarters:  # last, so that nothing else depends on whether they are kept
         for year, kept in zip(structure.years, books[1:], strict=True):
             for quarter, entries in zip(quarters_of(year), _quarters(kept), strict=True):
@@ -109,7 +112,8 @@ def _balances(books: Books) -> dict[str, int]:
 
 def _enter(amounts: dict[Fact, int | Fraction], entries: Mapping[str, int], period: str, structure: Structure) -> None:
     for line, amount in entries.items():
-        amounts[Fact(line, period)] = amount * (structure.shares_scale if line in _SHARES else structure.scale)
+        scale = {"shares": structure.shares_scale, "count": 1}.get(unit_of(line), structure.scale)
+        amounts[Fact(line, period)] = amount * scale
 
 
 def _enter_ratios(amounts: dict[Fact, int | Fraction], year: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LABELS", "OPTIONAL", "TOTALS", "unit_of"]
+__all__ = ["LABELS", "OPERATING", "OPTIONAL", "TOTALS", "unit_of"]
 
 TOTALS: Final[Mapping[str, str]] = {
     "revenue": "segment_revenue.*",
@@ -156,9 +156,21 @@ LABELS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Line -> its names; the last one stands in test filings alone, the others elsewhere."""
 
+OPERATING: Final[Mapping[str, tuple[str, ...]]] = {
+    "order_backlog": ("Order backlog", "Backlog of orders", "Unfilled orders"),
+    "employees": ("Employees at year end", "Full-time employees", "Headcount"),
+    "customers": ("Active customers", "Customers served", "Accounts served"),
+    "locations": ("Locations in operation", "Operating sites", "Branches open"),
+    "floor_space": ("Floor space (square feet)", "Owned and leased space (square feet)", "Area occupied (square feet)"),
+    "patents": ("Patents in force", "Granted patents", "Patents held"),
+}
+"""What a company counts beside its books, with the names of each as in `LABELS`: no identity tells any of it."""
+
 
 def unit_of(line: str) -> str:
-    """The unit of a line: "currency", "currency/share", "shares" or "percent"."""
+    """The unit of a line: "currency", "currency/share", "shares", "percent" or "count"."""
+    if line in OPERATING and line != "order_backlog":
+        return "count"
     if line.endswith("_eps"):
         return "currency/share"
     if line.endswith("_shares"):

@@ -42,7 +42,7 @@ class Question:
         text: the words.
         program: an expression over the operands.
         operands: the facts c1, c2, ... of the program and the condition.
-        unit: "currency", "currency/share", "shares", "percent" or "multiple".
+        unit: "currency", "currency/share", "shares", "percent", "multiple" or "count".
         scale: what one unit of the asked digits stands for: 1,000,000 for millions, 1/100 for a percentage.
         decimals: how many are asked for.
         condition: a comparison of operands that is true of the amounts asked about and without which the program would
@@ -165,6 +165,8 @@ def _asked(unit: str, structure: Structure, decimals: int) -> tuple[Fraction, in
             return Fraction(structure.scale), decimals
         case "shares":
             return Fraction(structure.shares_scale), decimals
+        case "count":
+            return Fraction(1), 0
         case "percent":
             return Fraction(1, 100), max(decimals, 1)
         case _:
@@ -173,7 +175,12 @@ def _asked(unit: str, structure: Structure, decimals: int) -> tuple[Fraction, in
 
 def _scale_words(unit: str, scale: Fraction) -> str:
     words = {1_000: "thousands", 1_000_000: "millions"}.get(int(scale), "units")
-    return {"currency": f"in {words} of dollars", "shares": f"in {words}", "currency/share": "in dollars"}.get(unit, "")
+    return {
+        "currency": f"in {words} of dollars",
+        "shares": f"in {words}",
+        "currency/share": "in dollars",
+        "count": "as a whole number",
+    }.get(unit, "")
 
 
 def _name(line: str, structure: Structure) -> str:

@@ -36,7 +36,7 @@ class Cell:
         address: "d1:t2!r5c3".
         fact: what it shows.
         sign: -1 where it is shown with the sign turned.
-        unit: "currency", "currency/share", "shares" or "percent".
+        unit: "currency", "currency/share", "shares", "percent" or "count".
         scale: what one unit of its digits stands for: 1,000,000 in a table in millions, 1/100 for a percentage.
         decimals: how many are shown.
     """
@@ -77,12 +77,14 @@ class Row:
         depth: how far it is indented.
         total: it is the sum of rows above it.
         cells: one for each column; empty in a row of text alone.
+        path: the headings that it stands below, from the widest, and its label.
     """
 
     label: str
     depth: int
     total: bool
     cells: tuple[Cell, ...]
+    path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +92,29 @@ class Statement:
     """A table of a filing.
 
     Attributes:
+        address: "d1:t2".
         key: which one: "income", "balance", "cash", "segments", ...
         title: "Consolidated Balance Sheets".
         caption: says the scale: "(In millions)".
         headings: of the columns, that of the labels left out.
         rows: below the headings.
-        cells: address -> cell.
+        cells: address -> cell, of those that show an amount.
+        blanks: the addresses of the others: what they would show is not reported.
     """
 
+    address: str
     key: str
     title: str
     caption: str
     headings: tuple[str, ...]
     rows: tuple[Row, ...]
     cells: Mapping[str, Cell]
+    blanks: frozenset[str]
+
+    @property
+    def heading_addresses(self) -> tuple[str, ...]:
+        """The addresses of the headings, in their order."""
+        return tuple(f"{self.address}!r1c{column}" for column in range(2, 2 + len(self.headings)))
 
 
 def displayed(amount: Fraction, scale: Fraction | int, decimals: int) -> Fraction:
@@ -122,7 +133,9 @@ def displayed(amount: Fraction, scale: Fraction | int, decimals: int) -> Fractio
     return step * (steps if amount >= 0 else -steps)
 
 
-def lay_out(structure: Structure, document: str = "d1", scale: int | None = None) -> tuple[Statement, ...]:
+def lay_out(
+    structure: Structure, document: str = "d1", scale: int | None = None, numbers: Mapping[str, int] | None = None
+) -> tuple[Statement, ...]:
     """Lay out the tables of a filing, in their order.
 
     Args:
@@ -130,11 +143,12 @@ def lay_out(structure: Structure, document: str = "d1", scale: int | None = None
         document: the beginning of every address.
         scale: amounts of money are shown in these units; by default in those that they are whole numbers of. A coarser
             scale rounds, and sums may then be off in the last digit, as in real filings.
+        numbers: table -> its number in the document, in which other tables may stand between them; by default they are
+            numbered from 1.
     """
     shown = structure.scale if scale is None else scale
-    return tuple(
-        _table(structure, key, f"{document}:t{number}", shown) for number, key in enumerate(structure.tables, 1)
-    )
+    places = numbers or {key: number for number, key in enumerate(structure.tables, 1)}
+    return tuple(_table(structure, key, f"{document}:t{places[key]}", shown) for key in structure.tables)
 
 
 def cells_by_address(tables: tuple[Statement, ...]) -> dict[str, Cell]:
@@ -145,19 +159,26 @@ def cells_by_address(tables: tuple[Statement, ...]) -> dict[str, Cell]:
 def _table(structure: Structure, key: str, place: str, scale: int) -> Statement:
     periods = _periods(structure, key)
     rows: list[Row] = []
-    for number, (plan, label) in enumerate(_rows(structure, key), 2):
+    above: list[tuple[int, str]] = []
+    for number, (plan, label) in enumerate(_rows(structure, key, scale), 2):
         cells = tuple(
             _cell(structure, plan, period, f"{place}!r{number}c{column}", scale)
             for column, period in enumerate(periods if plan.line else (), 2)
         )
-        rows.append(Row(label, plan.depth, plan.total, cells))
+        above = [(depth, text) for depth, text in above if depth < plan.depth]
+        rows.append(Row(label, plan.depth, plan.total, cells, (*(text for _, text in above), label)))
+        if not cells:
+            above.append((plan.depth, label))
+    shown = [cell for row in rows for cell in row.cells]
     return Statement(
+        address=place,
         key=key,
         title=TITLES[key],
         caption=_caption(structure, key, scale),
         headings=tuple(_heading(structure, key, period) for period in periods),
         rows=tuple(rows),
-        cells={cell.address: cell for row in rows for cell in row.cells},
+        cells={cell.address: cell for cell in shown if cell.fact not in structure.blanks},
+        blanks=frozenset(cell.address for cell in shown if cell.fact in structure.blanks),
     )
 
 
@@ -171,7 +192,7 @@ def _periods(structure: Structure, key: str) -> tuple[str, ...]:
     return years[::-1] if structure.newest_first else years
 
 
-def _rows(structure: Structure, key: str) -> Iterator[tuple[RowPlan, str]]:
+def _rows(structure: Structure, key: str, scale: int) -> Iterator[tuple[RowPlan, str]]:
     """The rows that this company has, with their words."""
     for plan in ROWS[key]:
         if plan.line.endswith(".*"):
@@ -181,7 +202,11 @@ def _rows(structure: Structure, key: str) -> Iterator[tuple[RowPlan, str]]:
         elif not plan.line:
             yield plan, plan.text
         elif plan.line in structure.lines:
-            yield plan, plan.text or structure.label(plan.line)
+            label = plan.text or structure.label(plan.line)
+            yield (
+                plan,
+                f"{label} (in {_words(scale)})" if key == "operating" and unit_of(plan.line) == "currency" else label,
+            )
 
 
 def _several(structure: Structure, line: str) -> str:
@@ -197,6 +222,7 @@ def _cell(structure: Structure, plan: RowPlan, period: str, address: str, scale:
         "currency/share": (Fraction(1), 2),
         "shares": (Fraction(structure.shares_scale), 0),
         "percent": (Fraction(1, 100), 1),
+        "count": (Fraction(1), 0),
     }[unit]
     fact = Fact(plan.line, str(int(period) - 1) if plan.lag else period)
     return Cell(address, fact, plan.sign, unit, shown, decimals)
@@ -209,10 +235,18 @@ def _heading(structure: Structure, key: str, period: str) -> str:
 
 
 def _caption(structure: Structure, key: str, scale: int) -> str:
-    words = f"In {_SCALE_WORDS.get(scale, f'units of {scale:,} dollars')}"
+    words = f"In {_words(scale)}"
+    if key == "operating":
+        return ""  # its rows say it, each for itself
+    if key == "quarters":
+        return f"Fiscal year ended {structure.year_end}, {structure.years[-1]} ({words})"
     if key != "income":
         return f"({words})"
     if structure.shares_scale == scale:
         return f"({words}, except per-share amounts)"
     shares = _SCALE_WORDS[structure.shares_scale]
     return f"({words}, except shares, which are in {shares}, and per-share amounts)"
+
+
+def _words(scale: int) -> str:
+    return _SCALE_WORDS.get(scale, f"units of {scale:,} dollars")

@@ -8,12 +8,13 @@ without anything being rendered: its cells are the same facts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 import numpy as np
 
-from workgym.tasks.finance.lines import LABELS, OPTIONAL
+from workgym.tasks.finance.lines import LABELS, OPERATING, OPTIONAL
+from workgym.tasks.finance.terms import Fact
 
 __all__ = ["Structure", "draw_structure", "structure_split"]
 
@@ -69,6 +70,7 @@ class Structure:
         labels: line -> the name that it goes by in this filing.
         newest_first: the columns of a table begin with the last year.
         tables: the tables of the filing in order: three statements, then the notes.
+        blanks: facts whose cells are left blank: what they would show is not reported.
     """
 
     seed: int
@@ -83,6 +85,11 @@ class Structure:
     labels: Mapping[str, str] = field(hash=False)
     newest_first: bool
     tables: tuple[str, ...]
+    blanks: frozenset[Fact] = frozenset()
+
+    def at_level(self, level: int) -> Structure:
+        """The company with the tables that its filing shows at a level: at level 1 the income statement alone."""
+        return replace(self, tables=("income",)) if level == 1 else self
 
     @property
     def opening(self) -> str:
@@ -124,7 +131,7 @@ def draw_structure(seed: int, n_years: int = 3) -> Structure:
     first = int(rng.integers(2012, 2025 - n_years))
     years = tuple(str(first + number) for number in range(n_years))
     scale = _pick(rng, (1_000, 1_000_000))
-    return Structure(
+    structure = Structure(
         seed=seed,
         company=_company(rng, test),
         years=years,
@@ -138,6 +145,21 @@ def draw_structure(seed: int, n_years: int = 3) -> Structure:
         newest_first=bool(rng.random() < 0.75),
         tables=(*_pick(rng, _TEST_STATEMENTS if test else _STATEMENTS), *map(str, rng.permutation(_NOTES))),
     )
+    return _with_operating_data(structure, np.random.default_rng([seed, n_years, 1]), test)
+
+
+def _with_operating_data(structure: Structure, rng: np.random.Generator, test: bool) -> Structure:
+    """Add a table of what is counted beside the books, one cell of which is blank."""
+    counted = [line for line in OPERATING if line != "order_backlog"]
+    lines = ["order_backlog", *map(str, rng.permutation(counted)[: int(rng.integers(3, len(counted) + 1))])]
+    place = int(rng.integers(3, len(structure.tables) + 1))
+    return replace(
+        structure,
+        lines=structure.lines.union(lines),
+        labels={**structure.labels, **{line: _name(rng, OPERATING[line], test) for line in sorted(lines)}},
+        tables=(*structure.tables[:place], "operating", *structure.tables[place:]),
+        blanks=frozenset({Fact(_pick(rng, lines), _pick(rng, structure.years))}),
+    )
 
 
 def _company(rng: np.random.Generator, test: bool) -> str:
@@ -146,9 +168,13 @@ def _company(rng: np.random.Generator, test: bool) -> str:
 
 
 def _labels(rng: np.random.Generator, segments: Sequence[str], lines: frozenset[str], test: bool) -> Mapping[str, str]:
-    labels = {line: names[-1] if test else _pick(rng, names[:-1]) for line, names in LABELS.items() if line in lines}
+    labels = {line: _name(rng, names, test) for line, names in LABELS.items() if line in lines}
     labels |= {f"segment_revenue.{number}": name for number, name in enumerate(segments, 1)}
     return labels
+
+
+def _name(rng: np.random.Generator, names: Sequence[str], test: bool) -> str:
+    return names[-1] if test else _pick(rng, names[:-1])
 
 
 def _pick(rng: np.random.Generator, choices: Sequence[_Choice]) -> _Choice:
