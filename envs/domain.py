@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.tool import ToolTable
-from workgym.envs.verify import Attempt, Layer
+from workgym.envs.verify import Attempt, Layer, Verdict, judge
 from workgym.tasks.source import TaskSource
 from workgym.tasks.task import Task
 
 if TYPE_CHECKING:
     from workgym.envs.env import WorkEnv
 
-__all__ = ["Domain", "Observation", "PoolsOpener", "ScriptedPlayer", "Session"]
+__all__ = ["Domain", "Observation", "PoolsOpener", "ScriptedPlayer", "Session", "verdict_on"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ class Domain:
         instructions: what a language model is told of the domain before the task.
         max_observation_tokens: default cap of one observation.
         has_image: observations carry a picture.
+        layers_of: the layers of one task, where not all tasks are judged by the same; their weights sum to 1 too.
     """
 
     name: str
@@ -116,3 +117,15 @@ class Domain:
     instructions: str = ""
     max_observation_tokens: int = 4000
     has_image: bool = False
+    layers_of: Callable[[Task], tuple[Layer, ...]] | None = None
+
+
+def verdict_on(domain: Domain, attempt: Attempt, task: Task, pools: Pools | None) -> Verdict:
+    """Judge an attempt at a task of a domain.
+
+    Raises:
+        SandboxError: infrastructure failed.
+        VerifierError: a verifier broke its contract.
+    """
+    layers = domain.layers if domain.layers_of is None else domain.layers_of(task)
+    return judge(layers, domain.examine(attempt, task, pools))

@@ -13,12 +13,12 @@ from typing import Any, Final
 import gymnasium as gym
 
 from workgym.envs.choice import choose_task, known_level, known_split
-from workgym.envs.domain import Domain, Observation
+from workgym.envs.domain import Domain, Observation, verdict_on
 from workgym.envs.episode import EnvSnapshot, Episode
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.spaces import ActionSpace
 from workgym.envs.tool import ToolTable
-from workgym.envs.verify import Attempt, HasAttempt, Verdict, check_layers, judge
+from workgym.envs.verify import Attempt, HasAttempt, Verdict, check_layers
 from workgym.envs.view import CHARS_PER_TOKEN, View
 from workgym.tasks.errors import IsolationUnavailable, TaskError
 from workgym.tasks.naming import unknown_name
@@ -230,7 +230,7 @@ class WorkEnv(gym.Env[Any, Any]):
         task = self._episode.task if self._episode is not None else None
         if task is None or task.id != attempt.task_id:
             task = self.domain.source.load(attempt.task_id)
-        return judge(self.domain.layers, self.domain.examine(attempt, task, self._open_pools()))
+        return verdict_on(self.domain, attempt, task, self._open_pools())
 
     def snapshot(self) -> EnvSnapshot:
         """The environment as it stands.
@@ -324,7 +324,7 @@ class WorkEnv(gym.Env[Any, Any]):
     ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self._attempt = episode.session.attempt(submission)
         self._stop()  # what the agent left is gone before anything of it is judged
-        verdict = judge(self.domain.layers, self.domain.examine(self._attempt, episode.task, self._pools))
+        verdict = verdict_on(self.domain, self._attempt, episode.task, self._pools)
         self._verdict = verdict
         terminated = reason not in _OUTSIDE_BUDGETS
         episode.info |= {
