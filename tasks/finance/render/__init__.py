@@ -1,0 +1,1 @@
+"""Filings as files: one module for each format."""
