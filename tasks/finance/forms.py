@@ -97,6 +97,14 @@ FORMS: Final = (
         ((0, 0),),
     ),
     Form(
+        "segment",
+        2,
+        "What was {line0} of {company} in fiscal {year}, {scale}?",
+        "c1",
+        (("segment_revenue.*",),),
+        ((0, 0),),
+    ),
+    Form(
         "operating",
         2,
         "What does {company} report as {line0} in its selected operating data for fiscal {year}, {scale}?",

@@ -25,7 +25,7 @@ from workgym.tasks.finance.statements import Cell, cells_by_address, displayed, 
 from workgym.tasks.finance.structure import Structure
 from workgym.tasks.finance.terms import Fact
 
-__all__ = ["Question", "distractors", "draw_question", "gold_of", "work_out"]
+__all__ = ["Question", "distractors", "draw_question", "gold_of", "is_fit", "pose", "work_out"]
 
 _MOST_DRAWS: Final = 500
 _ASIDE: Final = re.compile(r" \([^)]*\)")
@@ -117,12 +117,35 @@ def draw_question(structure: Structure, ledger: Ledger, seed: int, level: int) -
     if level not in (1, 2) or not forms:
         raise TaskError(f"questions of finance have the levels 1 and 2, not {level!r}")
     rng = np.random.default_rng([structure.seed, ledger.value_seed, seed, level])
-    shown = _shown(ledger.structure)
     for _ in range(_MOST_DRAWS):
         question = _ask(forms[int(rng.integers(len(forms)))], structure, ledger, rng)
-        if all(fact in shown for fact in question.operands) and _is_fit(question, shown, ledger):
+        if is_fit(question, ledger):
             return question
     raise TaskError(f"no question of level {level} is fit to be asked of structure {structure.seed}; take another seed")
+
+
+def is_fit(question: Question, ledger: Ledger) -> bool:
+    """Whether the filing shows what is asked about, and neither a mistake nor another display of it decides the answer.
+
+    Args:
+        question: of the company of the ledger.
+        ledger: its amounts; its structure says what the filing shows.
+    """
+    shown = _shown(ledger.structure)
+    return all(fact in shown for fact in question.operands) and _is_fit(question, shown, ledger)
+
+
+def pose(form: Form, structure: Structure, lines: Sequence[str], year: str) -> Question:
+    """Ask a form of some lines in a year, whether or not the filing shows them.
+
+    Args:
+        form: one that does not choose the year itself (`Form.branches`).
+        structure: the company.
+        lines: one of the combinations of lines that the form may be asked about.
+        year: the fiscal year.
+    """
+    operands = tuple(Fact(lines[index], str(int(year) - lag)) for index, lag in form.operands)
+    return _worded(form, structure, lines, year, operands, "")
 
 
 def _ask(form: Form, structure: Structure, ledger: Ledger, rng: np.random.Generator) -> Question:
@@ -131,13 +154,17 @@ def _ask(form: Form, structure: Structure, ledger: Ledger, rng: np.random.Genera
     lines = choices[int(rng.integers(len(choices)))]
     years = structure.years
     year = years[int(rng.integers(len(years)))]
-    condition = ""
-    operands = [Fact(lines[index], str(int(year) - lag)) for index, lag in form.operands]
-    if form.branches:  # the year is the one in which the second line is highest
-        year = max(years, key=lambda one: ledger[Fact(lines[1], one)])
-        others = [Fact(lines[1], other) for other in years if other != year]
-        operands = [Fact(lines[0], year), Fact(lines[1], year), *others]
-        condition = f"c2 > max({', '.join(f'c{number}' for number in range(3, 3 + len(others)))})"
+    if not form.branches:
+        return pose(form, structure, lines, year)
+    year = max(years, key=lambda one: ledger[Fact(lines[1], one)])  # the one in which the second line is highest
+    others = [Fact(lines[1], other) for other in years if other != year]
+    condition = f"c2 > max({', '.join(f'c{number}' for number in range(3, 3 + len(others)))})"
+    return _worded(form, structure, lines, year, (Fact(lines[0], year), Fact(lines[1], year), *others), condition)
+
+
+def _worded(
+    form: Form, structure: Structure, lines: Sequence[str], year: str, operands: tuple[Fact, ...], condition: str
+) -> Question:
     unit = form.unit or unit_of(lines[0])
     scale, decimals = _asked(unit, structure, form.decimals)
     names = {f"line{index}": _name(line, structure) for index, line in enumerate(lines)}
@@ -150,7 +177,7 @@ def _ask(form: Form, structure: Structure, ledger: Ledger, rng: np.random.Genera
         form.name,
         text,
         form.program,
-        tuple(operands),
+        operands,
         unit,
         scale,
         decimals,

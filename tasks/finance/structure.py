@@ -16,7 +16,7 @@ import numpy as np
 from workgym.tasks.finance.lines import LABELS, OPERATING, OPTIONAL
 from workgym.tasks.finance.terms import Fact
 
-__all__ = ["Structure", "draw_structure", "structure_split"]
+__all__ = ["Structure", "draw_structure", "look_alike", "structure_split"]
 
 _Choice = TypeVar("_Choice")
 
@@ -160,6 +160,21 @@ def _with_operating_data(structure: Structure, rng: np.random.Generator, test: b
         tables=(*structure.tables[:place], "operating", *structure.tables[place:]),
         blanks=frozenset({Fact(_pick(rng, lines), _pick(rng, structure.years))}),
     )
+
+
+def look_alike(company: str, rng: np.random.Generator) -> str:
+    """The name of another company that differs from this one in one word.
+
+    Args:
+        company: the name that was drawn for a structure.
+        rng: decides the other one.
+    """
+    beginning, middle, trade, *form = company.split(" ")
+    if rng.random() < 0.5:
+        middle = _pick(rng, [other for other in _MIDDLES if other != middle])
+    else:
+        trade = _pick(rng, [other for other in _TRADES if other != trade])
+    return " ".join((beginning, middle, trade, *form))
 
 
 def _company(rng: np.random.Generator, test: bool) -> str:

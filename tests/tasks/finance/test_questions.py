@@ -53,7 +53,7 @@ def test_both_families_and_every_form_are_asked():
     forms = Counter((question.family, question.form) for question, _ in LEVELS[2])
 
     assert {family for family, _ in forms} == {"lookup", "derive"}
-    assert len(forms) == 14
+    assert len(forms) == 15
 
 
 def test_the_gold_is_the_program_over_what_the_filing_shows():
