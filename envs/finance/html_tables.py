@@ -1,0 +1,285 @@
+"""Logical tables from HTML tables: rows below their headings, and cells with value, scale, unit and period.
+
+    table = read_table(grid_rows(element), surroundings)
+
+What a table does not say itself, its scale or its year, is taken from the words above it, and for a table that goes on
+after a page break from the part before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from workgym.envs.finance.document import Table, TableCell, TableRow
+from workgym.envs.finance.html_columns import LogicalRow, Piece, logical_rows
+from workgym.envs.finance.html_grid import GridCell
+from workgym.envs.finance.row_paths import row_paths
+from workgym.envs.finance.table_heads import head_size, is_new_head, title_above
+from workgym.envs.finance.table_periods import column_period, is_period_heading, latest_year, named, row_period
+from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, caption_of, currency_of, measure, read_phrase
+
+__all__ = ["ReadTable", "Surroundings", "read_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around a table.
+
+    Attributes:
+        address: of the table, "d1:t12".
+        page: that it begins on, from 1.
+        above: the lines above it, the nearest first, up to the table before.
+        year: the fiscal year that the document reports on; "" where its cover does not tell it.
+        currency: of the document.
+        phrase: what the document says of the scale of all its tables.
+        before: the table before this one.
+        european: numbers are written 1.234.567,89.
+        negative_side: the side, "CR" or "DR", whose amounts are negative; or "".
+    """
+
+    address: str
+    page: int
+    above: tuple[str, ...] = ()
+    year: str = ""
+    currency: str = ""
+    phrase: Phrase = NO_PHRASE
+    before: ReadTable | None = None
+    european: bool = False
+    negative_side: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table, and what the part after a page break takes over from it: periods of its columns and its phrase."""
+
+    table: Table
+    columns: tuple[_Column, ...]
+    phrase: Phrase
+
+
+@dataclass(slots=True)
+class _Column:
+    """A logical column: its heading, from the top, and its period; `timeless` where it is one of changes."""
+
+    heading: str = ""
+    period: str = ""
+    timeless: bool = False
+    headed: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A table that is being read."""
+
+    around: Surroundings
+    rows: list[LogicalRow]
+    head: int
+    n_columns: int
+    phrase: Phrase
+    currency: str
+    columns: list[_Column]
+    paths: list[tuple[str, ...]] = field(default_factory=list)
+
+
+def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTable:
+    """Read a table.
+
+    Args:
+        grid: its rows of physical cells.
+        around: what stands around it.
+    """
+    rows = logical_rows(grid, european=around.european, negative_side=around.negative_side)
+    head = head_size(rows)
+    n_columns = max((span.stop for row in rows for span in row.spans.values()), default=1)
+    caption, phrase = _caption(rows, head, around)
+    before = around.before
+    goes_on = before is not None and _goes_on(rows, head, n_columns, around)
+    if before is not None and goes_on and not caption:
+        caption, phrase = before.table.caption, before.phrase
+    signs = (piece.content.currency for row in rows[head:] for piece in row.pieces.values())
+    currency = currency_of(signs) or (around.currency if phrase.money is not None else "")
+    columns = _columns(rows[:head], n_columns, around) if not head or not goes_on else []
+    if before is not None and goes_on:
+        columns = list(before.columns)
+    reading = _Reading(around, rows, head, n_columns, phrase, currency, columns)
+    reading.paths = row_paths(rows, head)
+    read_rows = _rows(reading)
+    title = title_above(around.above, rows[:head])
+    if before is not None and goes_on and not title:
+        title = before.table.title
+    table = Table(
+        address=around.address,
+        page=around.page,
+        title=title,
+        caption=caption,
+        headings=tuple(column.heading for column in columns[1:]),
+        rows=read_rows,
+        cells={cell.address: cell for row in read_rows for cell in row.cells},
+    )
+    return ReadTable(table, tuple(columns), phrase)
+
+
+def _goes_on(rows: list[LogicalRow], head: int, n_columns: int, around: Surroundings) -> bool:
+    """Whether the table is the rest of the one before: without a head of its own, or said to be continued."""
+    before = around.before
+    if before is None or len(before.columns) != n_columns or n_columns < 2 or around.page == before.table.page:
+        return False
+    return head == 0 and any(row.has_amounts for row in rows) and any(column.period for column in before.columns)
+
+
+def _caption(rows: list[LogicalRow], head: int, around: Surroundings) -> tuple[str, Phrase]:
+    """The words that say the scale: within the head of the table, else above it, else for the whole document."""
+    for row in rows[:head]:
+        for column, piece in row.pieces.items():
+            if column == 0 or len(row.spans[column]) > 1 or len(row.pieces) == 1:
+                caption = caption_of(piece.text)
+                if caption:
+                    return caption, read_phrase(caption)
+    for line in around.above:
+        caption = caption_of(line)
+        if caption:
+            return caption, read_phrase(caption)
+    return "", around.phrase
+
+
+def _columns(head: Sequence[LogicalRow], n_columns: int, around: Surroundings) -> list[_Column]:
+    """The headings of the columns and the periods that they name."""
+    columns = [_Column() for _ in range(n_columns)]
+    stacks: list[list[str]] = [[] for _ in columns]
+    for row in head:
+        for column, piece in row.pieces.items():
+            if column == 0 and len(row.spans[column]) <= 1:
+                continue
+            for number in row.spans[column]:
+                if number < n_columns and not caption_of(piece.text):
+                    stacks[number].append(piece.label)
+            columns[column].headed = True
+    spread = _spread(head)
+    quarter_year = _year_of_quarters(head, around)
+    for number, (column, stack) in enumerate(zip(columns, stacks, strict=True)):
+        column.heading = " ".join(stack)
+        if number:
+            column.period, column.timeless = column_period([*stack[::-1], *spread], quarter_year)
+            column.headed = column.headed or bool(stack)
+            if column.period and around.year and column.period[:4] > around.year:
+                column.period = ""
+    return columns
+
+
+def _spread(head: Sequence[LogicalRow]) -> list[str]:
+    """Headings that stand for all columns: in the column of the labels, or over the whole table; the lowest first."""
+    words = [row.label for row in head if row.label and (len(row.pieces) == 1 or len(named(row.label).years) == 1)]
+    return [label for label in words[::-1] if len(named(label).years) == 1]
+
+
+def _year_of_quarters(head: Sequence[LogicalRow], around: Surroundings) -> str:
+    """The year of headings such as "First": in the head of the table, or the nearest above it, or the document's."""
+    for label in [row.label for row in head if row.label][::-1]:
+        years = named(label).years
+        if years:
+            return years[-1]
+    return latest_year(around.above, "") or around.year
+
+
+def _rows(reading: _Reading) -> tuple[TableRow, ...]:
+    rows: list[TableRow] = []
+    later = _later_balances(reading)
+    for index, row in enumerate(reading.rows):
+        if index < reading.head:
+            rows.append(_head_row(reading, index, row))
+            continue
+        if is_new_head(row):
+            _renew(reading, row)
+            rows.append(_head_row(reading, index, row))
+            continue
+        path = reading.paths[index]
+        period = _period_of_row(row, path, later[index])
+        cells = tuple(_cells(reading, index, row, path, period))
+        rows.append(TableRow(index + 1, row.label, path, cells))
+    return tuple(rows)
+
+
+def _head_row(reading: _Reading, index: int, row: LogicalRow) -> TableRow:
+    cells = tuple(
+        TableCell(_address(reading, index, column), piece.text, "words", row_path=(row.label,) if row.label else ())
+        for column, piece in row.pieces.items()
+        if column
+    )
+    return TableRow(index + 1, row.label, (row.label,) if row.label else (), cells)
+
+
+def _renew(reading: _Reading, row: LogicalRow) -> None:
+    """A row of headings amid a table: the periods below it are its own."""
+    for number, column in enumerate(_columns([row], reading.n_columns, reading.around)):
+        if number and column.period:
+            reading.columns[number].period = column.period
+
+
+def _later_balances(reading: _Reading) -> list[str]:
+    """For each row the year of the next balance below it: movements between two balances are of the later year."""
+    later = ["" for _ in reading.rows]
+    following = ""
+    balances = 0
+    for index in range(len(reading.rows) - 1, reading.head - 1, -1):
+        row = reading.rows[index]
+        year = row_period(row.label) if row.has_amounts else ""
+        if year:
+            following = year
+            balances += 1
+        later[index] = following
+    return later if balances > 1 else ["" for _ in later]
+
+
+def _period_of_row(row: LogicalRow, path: tuple[str, ...], later: str) -> str:
+    own = row_period(row.label)
+    if own:
+        return own
+    for heading in reversed(path[:-1]):
+        if is_period_heading(heading):
+            return row_period(heading)
+    return later
+
+
+def _cells(
+    reading: _Reading, index: int, row: LogicalRow, path: tuple[str, ...], period: str
+) -> Iterable[TableCell]:
+    filled = any(number for number in row.pieces)
+    for number in range(1, reading.n_columns):
+        piece = row.pieces.get(number)
+        if piece is not None:
+            yield _cell(reading, _address(reading, index, number), piece, number, row, path, period)
+        elif filled and number < len(reading.columns) and reading.columns[number].headed:
+            column = reading.columns[number]
+            yield TableCell(
+                _address(reading, index, number), "", "blank", row_path=path, period=_period(reading, column, period)
+            )
+
+
+def _cell(
+    reading: _Reading, address: str, piece: Piece, number: int, row: LogicalRow, path: tuple[str, ...], period: str
+) -> TableCell:
+    column = reading.columns[number]
+    content = piece.content
+    when = _period(reading, column, period)
+    if content.kind != "amount" or piece.is_year:
+        kind = "words" if content.kind == "amount" else content.kind
+        return TableCell(address, piece.text, kind, row_path=path, period=when)
+    phrase = reading.phrase
+    scale, unit = measure(content, row.label, path[:-1], column.heading, phrase, reading.currency)
+    return TableCell(address, piece.text, "amount", content.value, Decimal(scale), unit, content.decimals, path, when)
+
+
+def _period(reading: _Reading, column: _Column, period: str) -> str:
+    """Of a cell: its column's, else its row's, else what is said above the table, else the document's."""
+    if column.period or column.timeless:
+        return column.period
+    around = reading.around
+    if period and (not around.year or period <= around.year):
+        return period
+    return latest_year(around.above[:2], around.year) or around.year
+
+
+def _address(reading: _Reading, index: int, column: int) -> str:
+    return f"{reading.around.address}!r{index + 1}c{column + 1}"

@@ -1,0 +1,127 @@
+"""Which fiscal year or quarter words name: in the heading of a column, in the label of a row, above a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+__all__ = ["Named", "column_period", "ends_of_years", "is_period_heading", "latest_year", "named", "row_period"]
+
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
+_YEAR: Final = r"(?:19|20)[0-9]{2}"
+_DATE: Final = rf"(?:{_MONTH} ?[0-9]{{1,2}} ?,? ?{_YEAR}|[0-9]{{1,2}}\.? {_MONTH},? {_YEAR}|[0-9]{{1,2}}/[0-9]{{1,2}}/(?:{_YEAR}|[0-9]{{2}}))"
+
+_YEARS: Final = re.compile(rf"(?<![0-9,.$€£/])({_YEAR})(?![0-9%]|,[0-9]|\.[0-9]|/[0-9])")
+_SHORT: Final = re.compile(r"(?:\bfy ?'?|\bfiscal '|[1-4]q ?'?|\bq[1-4] ?'?|[0-9]{1,2}/[0-9]{1,2}/|" + _MONTH + r"[ -]'?)([0-9]{2})(?![0-9,])")
+_SLASHED: Final = re.compile(rf"[0-9]{{1,2}}/[0-9]{{1,2}}/({_YEAR})")
+_ORDINALS: Final = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1", "2nd": "2", "3rd": "3", "4th": "4"}
+_QUARTER: Final = re.compile(
+    r"\b(?:q([1-4])|([1-4])q)(?![a-z])|\b(first|second|third|fourth|1st|2nd|3rd|4th)(?:[ -]fiscal)?[ -](?:quarter|qtr)",
+)
+_BARE_QUARTER: Final = re.compile(r"(?:q?([1-4])q?|(first|second|third|fourth|1st|2nd|3rd|4th))\.?")
+_WHOLE_YEAR: Final = re.compile(r"(?:full |total |fiscal |the )*year|annual|total|full[- ]year")
+_SECTION: Final = re.compile(
+    rf"(?:(?:as of|as at|at|for|the|in|during|fiscal|years?|months?|weeks?|quarters?|three|six|nine|twelve|[0-9]{{2}}|ended|ending|end of|fy|period|balances?"
+    rf"|first|second|third|fourth|and|q[1-4]|,|-) ?)*(?:{_DATE}|{_MONTH} {_YEAR}|{_YEAR})(?: ?[(:][a-z :()]*)?"
+)
+_BALANCE_AT: Final = re.compile(
+    rf"(?:balances?|outstanding|unvested|non-?vested|beginning|ending|exercisable|vested|carrying|net|total|as of|as at|at|end|fair value|accrual|reserve|liability|cash)"
+    rf".*?({_DATE})"
+)
+_NO_BALANCE: Final = re.compile(r"\b(?:due|matur\w+|expir\w+|through|until|payable|callable|issued)\b")
+_ENDED: Final = re.compile(rf"(?:fiscal year|year|quarterly period|quarter|period)s? ?(?:ended|ending):? ?({_DATE})")
+_CHANGE: Final = re.compile(r"\b(?:change|variance|increase|decrease|vs\.?|versus|compared)\b")
+
+
+class Named(NamedTuple):
+    """What words name: a quarter "1" to "4", "Y" for a whole year beside quarters, or ""; and years."""
+
+    quarter: str
+    years: tuple[str, ...]
+
+
+def named(words: str, *, bare: bool = False) -> Named:
+    """The quarter and the distinct years that words name, in order.
+
+    Args:
+        words: of a heading or a line.
+        bare: "First" alone is a quarter, and "Year" the year, as in headings of columns.
+    """
+    text = words.lower().replace("’", "'")  # noqa: RUF001
+    years = [*_YEARS.findall(text), *_SLASHED.findall(text)]
+    if not years:
+        years = [("20" if int(short) < 70 else "19") + short for short in _SHORT.findall(text)]
+    found = _QUARTER.search(text)
+    if found is None and bare:
+        found = _BARE_QUARTER.fullmatch(text.strip())
+    quarter = ""
+    if found is not None:
+        name = next(group for group in found.groups() if group)
+        quarter = _ORDINALS.get(name, name)
+    elif bare and _WHOLE_YEAR.fullmatch(text.strip()):
+        quarter = "Y"
+    return Named(quarter, tuple(dict.fromkeys(years)))
+
+
+def is_period_heading(words: str) -> bool:
+    """Whether words are a period and nothing else: "2024", "September 28, 2024", "As of December 31, 2023:"."""
+    return bool(_SECTION.fullmatch(words.lower().strip()))
+
+
+def column_period(headings: Sequence[str], year: str) -> tuple[str, bool]:
+    """The period of a column.
+
+    Args:
+        headings: those above the column, the lowest first.
+        year: of the quarters, where no heading tells it; or "".
+
+    Returns:
+        "2024", "2024Q3" or "", and whether the headings say that the column has none, as one of changes.
+    """
+    quarter = ""
+    for number, heading in enumerate(headings):
+        here = named(heading, bare=True)
+        quarter = quarter or (here.quarter if here.quarter != "Y" or not number else "")
+        if len(here.years) == 1:
+            return _written(quarter, here.years[0]), False
+        if len(here.years) > 1 or (_CHANGE.search(heading.lower()) and not here.years):
+            return "", True
+    if quarter and quarter != "Y":
+        return _written(quarter, year) if year else "", False
+    return "", False
+
+
+def _written(quarter: str, year: str) -> str:
+    return f"{year}Q{quarter}" if quarter in ("1", "2", "3", "4") else year
+
+
+def row_period(label: str) -> str:
+    """The year that the label of a row names as that of its amounts: "2023:", "Balance as of September 24, 2022"; ""."""
+    text = label.lower().strip()
+    if is_period_heading(text):
+        found = named(text)
+        return found.years[-1] if found.years else ""
+    balance = _BALANCE_AT.match(text)
+    if balance is None or _NO_BALANCE.search(text):
+        return ""
+    found = named(balance[1])
+    return found.years[0] if found.years else ""
+
+
+def latest_year(lines: Iterable[str], latest: str) -> str:
+    """The latest year named in the nearest line that names any; none after `latest` ("": all), nor long before it."""
+    for line in lines:
+        years = [year for year in named(line).years if not latest or int(latest) - 2 <= int(year) <= int(latest)]
+        if years:
+            return max(years)
+    return ""
+
+
+def ends_of_years(lines: Iterable[str]) -> str:
+    """The year that a document reports on, from its cover: "For the fiscal year ended September 28, 2024"; or ""."""
+    for line in lines:
+        found = _ENDED.search(" ".join(line.lower().split()))
+        if found is not None:
+            return named(found[1]).years[0]
+    return ""
