@@ -10,7 +10,7 @@ line of its page, as a reader counts them: a paragraph, a heading, the head or f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from workgym.tasks.errors import TaskError
@@ -194,5 +194,5 @@ def _settled(block: Block, tables: Mapping[str, Statement], contents: Mapping[st
     if isinstance(block, TablePlace):
         return tables[block.key]
     if isinstance(block, Grid) and block.of_contents:
-        return Grid(tuple((item, contents.get(item, page)) for item, page in block.rows))
+        return replace(block, rows=tuple((item, contents[item]) for item, _ in block.rows))
     return block

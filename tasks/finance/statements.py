@@ -24,7 +24,7 @@ from workgym.tasks.finance.terms import Fact, quarters_of
 
 __all__ = ["Cell", "Row", "Statement", "cells_by_address", "displayed", "lay_out"]
 
-_SCALE_WORDS: Final = {1: "dollars", 1_000: "thousands", 1_000_000: "millions", 1_000_000_000: "billions"}
+_SCALE_WORDS: Final = {1: "units", 1_000: "thousands", 1_000_000: "millions", 1_000_000_000: "billions"}
 _BALANCES: Final = ("balance", "property", "debt")
 
 
@@ -202,11 +202,9 @@ def _rows(structure: Structure, key: str, scale: int) -> Iterator[tuple[RowPlan,
         elif not plan.line:
             yield plan, plan.text
         elif plan.line in structure.lines:
+            is_money = key == "operating" and unit_of(plan.line) == "currency"  # among counts: the label says so
             label = plan.text or structure.label(plan.line)
-            yield (
-                plan,
-                f"{label} (in {_words(scale)})" if key == "operating" and unit_of(plan.line) == "currency" else label,
-            )
+            yield plan, f"{label} (in {_words(scale)} of dollars)" if is_money else label
 
 
 def _several(structure: Structure, line: str) -> str:
@@ -249,4 +247,4 @@ def _caption(structure: Structure, key: str, scale: int) -> str:
 
 
 def _words(scale: int) -> str:
-    return _SCALE_WORDS.get(scale, f"units of {scale:,} dollars")
+    return _SCALE_WORDS.get(scale, f"units of {scale:,}")

@@ -87,7 +87,7 @@ def _amounts(row: Row, table: Statement, ledger: Ledger, style: Style) -> Iterat
 
 
 def _shows_dollar(row: Row, table: Statement, style: Style) -> bool:
-    if row.cells[0].unit not in _MONEY:
+    if row.cells[0].unit not in _MONEY or table.key == "operating":  # where a label says what is money
         return False
     if style.dollar_rows == "all" or row.total or row.cells[0].unit != "currency":
         return True
