@@ -18,6 +18,7 @@ OWN: Final = "workgym"
 ENTRY_POINTS: Final[Mapping[str, str]] = {
     "Coding-v0": "workgym.envs.coding.env:make",
     "Calculator-v0": "workgym.envs.calculator.env:make",
+    "Finance-v0": "workgym.envs.finance.env:make",
 }
 """id -> where its `make` is, of the domains that workgym itself brings."""
 

@@ -51,7 +51,7 @@ class Refusal:
 
     Attributes:
         reason: a short cause to count by: `empty`, `several`, `characters`, `form`, `sign`, `size`, `unit`, `scale`,
-            `type`, `direction`, `choice`.
+            `type`, `direction`, `choice`, `expression`, `citations`, `reason`.
         text: what was wrong and what would be right.
     """
 

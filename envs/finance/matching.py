@@ -20,7 +20,7 @@ from workgym.tasks.errors import TaskError
 from workgym.tasks.finance.answer import AnswerSpec, Gold, GoldValue
 from workgym.tasks.finance.units import SCALES, factor
 
-__all__ = ["Graded", "Match", "grade", "match"]
+__all__ = ["Graded", "Match", "grade", "in_asked_unit", "match"]
 
 _MAX_POWER = 12
 
@@ -82,7 +82,7 @@ def match(answer: Answer, spec: AnswerSpec, gold: Gold) -> Match:
 
 
 def _match_number(amount: Amount, wanted: Fraction, direction: str, spec: AnswerSpec, gold: Gold) -> Match:
-    given = _asked(amount, spec)
+    given = in_asked_unit(amount, spec)
     if given is None:
         return Match(False, "unit")
     if spec.sign == "magnitude" and (wanted < 0 or (wanted and not gold.direction)):
@@ -138,7 +138,7 @@ def _match_list(answer: Answer, spec: AnswerSpec, gold: Gold) -> Match:
     if not spec.is_numeric:
         return _same([_key(item, gold) for item in answer.value], [_key(item, gold) for item in gold.value], spec)
     amounts = [item for item in answer.value if isinstance(item, Amount)]
-    given = [asked for amount in amounts if (asked := _asked(amount, spec)) is not None]
+    given = [asked for amount in amounts if (asked := in_asked_unit(amount, spec)) is not None]
     if len(given) < len(answer.value):
         return Match(False, "unit")
     wanted = [_fraction(item) for item in gold.value]
@@ -152,7 +152,7 @@ def _same(given: list[str], wanted: list[str], spec: AnswerSpec) -> Match:
     return Match(right, "" if right else "other")
 
 
-def _asked(amount: Amount, spec: AnswerSpec) -> Fraction | None:
+def in_asked_unit(amount: Amount, spec: AnswerSpec) -> Fraction | None:
     """The amount in the asked unit and scale; None where its unit is of another family."""
     by = factor(amount.unit, spec.unit)
     return None if by is None else amount.value * by / SCALES[spec.scale]

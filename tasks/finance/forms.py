@@ -41,6 +41,11 @@ class Form:
     branches: bool = False
     wrong: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def family(self) -> str:
+        """The family of its questions: "lookup" where one cell is the answer, "derive" where arithmetic is."""
+        return "lookup" if self.program == "c1" else "derive"
+
     def lines_in(self, structure: Structure) -> list[tuple[str, ...]]:
         """The combinations of lines that a company has."""
         segments = sorted(line for line in structure.lines if line.startswith("segment_revenue."))

@@ -101,7 +101,9 @@ def distractors(question: Question, ledger: Ledger) -> list[tuple[str, Fraction]
     return _distractors(question, gold_of(question, ledger), _shown(ledger.structure), ledger)
 
 
-def draw_question(structure: Structure, ledger: Ledger, seed: int, level: int) -> Question:
+def draw_question(
+    structure: Structure, ledger: Ledger, seed: int, level: int, families: Sequence[str] = ("lookup", "derive")
+) -> Question:
     """Draw a question whose answer no common mistake gives.
 
     Args:
@@ -109,13 +111,14 @@ def draw_question(structure: Structure, ledger: Ledger, seed: int, level: int) -
         ledger: its amounts.
         seed: decides the question, at least 0.
         level: 1 (one statement, one or two operands) or 2 (three statements, up to three operands).
+        families: of which it may be.
 
     Raises:
         TaskError: there is no such level yet, or no question of this filing is fit to be asked.
     """
-    forms = [form for form in FORMS if form.level <= level and form.lines_in(structure)]
+    forms = [form for form in FORMS if form.level <= level and form.family in families and form.lines_in(structure)]
     if level not in (1, 2) or not forms:
-        raise TaskError(f"questions of finance have the levels 1 and 2, not {level!r}")
+        raise TaskError(f"there are questions of levels 1 and 2, not {level!r}, of lookup and derive, not {families!r}")
     rng = np.random.default_rng([structure.seed, ledger.value_seed, seed, level])
     for _ in range(_MOST_DRAWS):
         question = _ask(forms[int(rng.integers(len(forms)))], structure, ledger, rng)
@@ -173,7 +176,7 @@ def _worded(
         company=structure.company, year=year, before=before, scale=_scale_words(unit, scale), **names
     )
     return Question(
-        "lookup" if form.program == "c1" else "derive",
+        form.family,
         form.name,
         text,
         form.program,
