@@ -162,7 +162,7 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     read = [_read_cell(task, cell.address) for cell in cells]
     program = _over_cells(question, cells).replace(" ", "")
     if program == "c1":
-        value = read[0].text
+        value = read[0].text if any(character.isdigit() for character in read[0].text) else "0"
     else:
         value = written_gold(case)
         actions.append(say(env, "python", _brief_reckoning(program, question, read)))
