@@ -21,7 +21,9 @@ from workgym.tasks.finance.units import SCALES
 __all__ = ["CellContent", "plain_cell", "read_cell"]
 
 _DASHES: Final = "‐‑‒–—―−﹣－"  # noqa: RUF001
-_SPACES: Final = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n\f"
+_SPACES: Final = (
+    "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n\f"
+)
 _UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _PLAIN: Final = str.maketrans(
     {
@@ -34,7 +36,7 @@ _PLAIN: Final = str.maketrans(
 )
 
 _CURRENCY: Final = "|".join(re.escape(sign) for sign in sorted(CURRENCY_SIGNS, key=len, reverse=True))
-_MARK: Final = r"(?:\((?:[0-9]{1,2}|[a-z]{1,2}|\*+)\)|\[(?:[0-9]{1,2}|[a-z])\]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹⁰]+)"
+_MARK: Final = r"(?:\((?:[0-9]{1,2}|[a-z]{1,2}|\*+)\)|\[(?:[0-9]{1,2}|[a-z])\]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹⁰])"
 _WORDS_OF_SCALE: Final = "|".join(sorted((word for word in SCALE_WORDS if len(word) > 1), key=len, reverse=True))
 _US: Final = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 _EUROPEAN: Final = r"[0-9]{1,3}(?:(?P<mark>[. '])[0-9]{3})(?:(?P=mark)[0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]*)?|,[0-9]+"
@@ -56,7 +58,7 @@ _ZERO: Final = re.compile(
     rf"\(? ?(?:{_CURRENCY})? ?\(? ?(?:-{{1,3}}|-0-) ?%? ?\)? ?%?(?: ?{_MARK})*|nil", re.IGNORECASE
 )
 _BLANK: Final = re.compile(
-    rf"(?:(?:{_CURRENCY}|%|\(|\)|\) ?%|\*+|n ?/ ?a|n\.? ?a\.?|n\.? ?m\.?f?\.?|n ?/ ?m|not applicable|not meaningful"
+    rf"(?:{_CURRENCY}|%|\(|\)|\) ?%|\*+|(?:n ?/ ?a|n\.? ?a\.?|n\.? ?m\.?f?\.?|n ?/ ?m|not applicable|not meaningful"
     rf"|not reported|not available)(?: ?{_MARK})*)?",
     re.IGNORECASE,
 )
@@ -68,7 +70,8 @@ _BROKEN: Final = re.compile(
 _LOOKS_LIKE_DIGITS: Final = re.compile(rf"(?:[-+△▲()\[\]., '$€£¥%_]|{_CURRENCY}|[0-9])+")
 # Dates, codes, ranges and the numbers of lists are words.
 _DATE_OR_CODE: Final = re.compile(
-    r"[0-9]+(?:[-/][0-9]+)+|0[0-9]+|[0-9]{1,3}\.(?:[0-9]+\.)+[0-9]{1,2}|[0-9]{1,3}\.|[$€£]?[0-9][0-9,.]*%? ?- ?[$€£]?[0-9][0-9,.]*%?"
+    r"[0-9]+(?:[-/][0-9]+)+|0[0-9]+|[0-9]{1,3}\.(?:[0-9]+\.)+[0-9]{1,2}|[0-9]{1,3}\."
+    r"|[$€£]?[0-9][0-9,.]*%? ?- ?[$€£]?[0-9][0-9,.]*%?"
 )
 _UNITS_BEHIND: Final = {"%": "percent", "percent": "percent", "x": "multiple", "×": "multiple", "bps": "bps"}  # noqa: RUF001
 

@@ -22,7 +22,7 @@ _BEFORE: Final = re.compile(rf"[(-]? ?(?:{_CURRENCY})? ?[(]?|-? ?(?:{_CURRENCY})
 _BEHIND: Final = re.compile(r"\) ?%?|% ?\)?|\]|pts?|bps|x|×|\([a-z]\)", re.IGNORECASE)  # noqa: RUF001
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
 _MARKED: Final = re.compile(f"{MARK}([^{MARK}]*){MARK}")
-_TRAILING_MARKS: Final = re.compile(r"(?: ?,? ?(?:\([0-9]{1,2}\)|\([a-z]\)|\[[0-9a-z]{1,2}\]|[*†‡§¹²³⁴⁵⁶⁷⁸⁹]+))+$")
+_TRAILING_MARKS: Final = re.compile(r"(?: ?,? ?(?:\([0-9]{1,2}\)|\([a-z]\)|\[[0-9a-z]{1,2}\]|[*†‡§¹²³⁴⁵⁶⁷⁸⁹]))+$")
 
 
 @dataclass(slots=True)

@@ -28,11 +28,15 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 _CHARSET: Final = re.compile(rb"(?:encoding|charset)\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _BREAK: Final = re.compile(r"(?:page-)?break-(before|after)\s*:\s*(?:always|page|left|right|recto|verso)")
 _BLOCKS: Final = frozenset(
-    "p div li ul ol dl dt dd h1 h2 h3 h4 h5 h6 center blockquote pre section article header footer address main nav aside"
-    " tr td th body form fieldset hr br figure figcaption caption".split()
+    ("p", "div", "li", "ul", "ol", "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "center", "blockquote", "pre")
+).union(
+    ("section", "article", "header", "footer", "address", "main", "nav", "aside", "tr", "td", "th", "body", "form"),
+    ("fieldset", "hr", "br", "figure", "figcaption", "caption"),
 )
 _N_ABOVE: Final = 8  # lines above a table that may speak of it
-_ALL_TABLES: Final = re.compile(r"tabular (?:dollar |dollars |amounts |data )*[^()]{0,30}\bin (?:thousands|millions|billions)")
+_ALL_TABLES: Final = re.compile(
+    r"tabular (?:dollar |dollars |amounts |data )*[^()]{0,30}\bin (?:thousands|millions|billions)"
+)
 
 
 @dataclass(slots=True)
@@ -92,8 +96,7 @@ def _parse(data: bytes) -> Any:
 def _decoded(data: bytes) -> str:
     """The text of a file: by its mark of byte order, as UTF-8, as it declares itself, and else as Windows writes it.
 
-    A file that is not in the encoding that it declares is read with U+FFFD for what cannot be: cells with it in them are
-    unreadable.
+    What cannot be read in the encoding that a file declares becomes U+FFFD, and a cell with it in it is unreadable.
     """
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):

@@ -22,11 +22,14 @@ _MAX_REACHING: Final = 2000
 _UNSEEN_TAGS: Final = frozenset(
     ("script", "style", "template", "noscript", "head", "title", "ix:header", "ix:hidden", "object", "iframe", "select")
 )
-_UNSEEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:\.0+)?(?:pt|px|em|%)?\s*(?:;|$)")
+_UNSEEN_STYLE: Final = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:\.0+)?(?:pt|px|em|%)?\s*(?:;|$)"
+)
 _RAISED: Final = re.compile(r"vertical-align\s*:\s*(?:super|text-top)|position\s*:\s*relative\s*;\s*top\s*:\s*-[0-9]")
 _FOOTNOTE: Final = re.compile(
     r"(?:[(\[]?(?:[0-9]{1,2}|[a-zA-Z]|[ivx]{1,4}|[*†‡§¶#^]{1,3})[)\]]?[,; ]*)+", re.IGNORECASE
 )
+_LONGEST_MARK: Final = 12
 _LENGTH: Final = re.compile(r"(-?[0-9]*\.?[0-9]+)\s*(pt|px|em|in|cm|mm|%)?")
 _POINTS: Final = {"pt": 1.0, "px": 0.75, "em": 10.0, "in": 72.0, "cm": 28.3, "mm": 2.83, "%": 5.0}
 _BREAKS: Final = frozenset(("br", "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -99,7 +102,7 @@ def _gather_child(child: Any, tag: str, parts: list[str]) -> None:
     elif tag == "sup" or _RAISED.search(child.get("style") or ""):
         raised = text_of(child)
         mark = raised.strip()
-        is_mark = _FOOTNOTE.fullmatch(mark) and not MARK in raised
+        is_mark = len(mark) <= _LONGEST_MARK and _FOOTNOTE.fullmatch(mark) and MARK not in raised
         parts.append(f"{MARK}{mark}{MARK}" if is_mark else raised)
     else:
         _gather(child, parts)

@@ -8,10 +8,13 @@ after a page break from the part before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Final
 
+from workgym.envs.finance.cell_reader import CellContent
 from workgym.envs.finance.document import Table, TableCell, TableRow
 from workgym.envs.finance.html_columns import LogicalRow, Piece, logical_rows
 from workgym.envs.finance.html_grid import GridCell
@@ -21,6 +24,11 @@ from workgym.envs.finance.table_periods import column_period, is_period_heading,
 from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, caption_of, currency_of, measure, read_phrase
 
 __all__ = ["ReadTable", "Surroundings", "read_table"]
+
+_HEADING: Final = 100  # characters: where only such lines stand between two tables, the caption is of both
+_REFERENCE: Final = re.compile(
+    r"notes?(?: no\.?| reference)?|page(?: no\.?| number)?s?|ref\.?|exhibit(?: no\.?| number)?|item"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,9 @@ def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTabl
 def _goes_on(rows: list[LogicalRow], head: int, n_columns: int, around: Surroundings) -> bool:
     """Whether the table is the rest of the one before: without a head of its own, or said to be continued."""
     before = around.before
-    if before is None or len(before.columns) != n_columns or n_columns < 2 or around.page == before.table.page:
+    if before is None or len(before.columns) != n_columns or n_columns < 2:
+        return False
+    if len(around.above) > 3 or any(len(line) > _HEADING for line in around.above):
         return False
     return head == 0 and any(row.has_amounts for row in rows) and any(column.period for column in before.columns)
 
@@ -141,6 +151,10 @@ def _caption(rows: list[LogicalRow], head: int, around: Surroundings) -> tuple[s
         caption = caption_of(line)
         if caption:
             return caption, read_phrase(caption)
+    before = around.before
+    has_money = any(piece.content.currency for row in rows for piece in row.pieces.values())
+    if before and has_money and before.table.caption and all(len(line) <= _HEADING for line in around.above):
+        return before.table.caption, before.phrase
     return "", around.phrase
 
 
@@ -149,13 +163,12 @@ def _columns(head: Sequence[LogicalRow], n_columns: int, around: Surroundings) -
     columns = [_Column() for _ in range(n_columns)]
     stacks: list[list[str]] = [[] for _ in columns]
     for row in head:
-        for column, piece in row.pieces.items():
-            if column == 0 and len(row.spans[column]) <= 1:
+        for place, piece in row.pieces.items():
+            if place == 0 and len(row.spans[place]) <= 1:
                 continue
-            for number in row.spans[column]:
-                if number < n_columns and not caption_of(piece.text):
+            for number in row.spans[place]:
+                if number < n_columns and not _is_caption(piece.label):
                     stacks[number].append(piece.label)
-            columns[column].headed = True
     spread = _spread(head)
     quarter_year = _year_of_quarters(head, around)
     for number, (column, stack) in enumerate(zip(columns, stacks, strict=True)):
@@ -166,6 +179,11 @@ def _columns(head: Sequence[LogicalRow], n_columns: int, around: Surroundings) -
             if column.period and around.year and column.period[:4] > around.year:
                 column.period = ""
     return columns
+
+
+def _is_caption(words: str) -> bool:
+    """Whether words say a scale and nothing else."""
+    return words.startswith("(") and caption_of(words) == words
 
 
 def _spread(head: Sequence[LogicalRow]) -> list[str]:
@@ -242,9 +260,7 @@ def _period_of_row(row: LogicalRow, path: tuple[str, ...], later: str) -> str:
     return later
 
 
-def _cells(
-    reading: _Reading, index: int, row: LogicalRow, path: tuple[str, ...], period: str
-) -> Iterable[TableCell]:
+def _cells(reading: _Reading, index: int, row: LogicalRow, path: tuple[str, ...], period: str) -> Iterable[TableCell]:
     filled = any(number for number in row.pieces)
     for number in range(1, reading.n_columns):
         piece = row.pieces.get(number)
@@ -261,14 +277,27 @@ def _cell(
     reading: _Reading, address: str, piece: Piece, number: int, row: LogicalRow, path: tuple[str, ...], period: str
 ) -> TableCell:
     column = reading.columns[number]
-    content = piece.content
+    content = _with_unit(piece.content, number, row, reading)
     when = _period(reading, column, period)
-    if content.kind != "amount" or piece.is_year:
+    if content.kind != "amount" or piece.is_year or _REFERENCE.fullmatch(column.heading.lower()):
         kind = "words" if content.kind == "amount" else content.kind
         return TableCell(address, piece.text, kind, row_path=path, period=when)
     phrase = reading.phrase
     scale, unit = measure(content, row.label, path[:-1], column.heading, phrase, reading.currency)
     return TableCell(address, piece.text, "amount", content.value, Decimal(scale), unit, content.decimals, path, when)
+
+
+def _with_unit(content: CellContent, number: int, row: LogicalRow, reading: _Reading) -> CellContent:
+    """A dash has the unit that all other amounts of its row have, or of its column."""
+    if content.value != 0 or content.unit or content.currency:
+        return content
+    in_column = (other.pieces[number].content for other in reading.rows[reading.head :] if number in other.pieces)
+    for peers in ((piece.content for column, piece in row.pieces.items() if column), in_column):
+        units = {peer.unit for peer in peers if peer.kind == "amount" and peer.value}
+        if len(units) == 1:
+            unit = units.pop()
+            return replace(content, unit=unit) if unit else content
+    return content
 
 
 def _period(reading: _Reading, column: _Column, period: str) -> str:

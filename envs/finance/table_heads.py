@@ -14,7 +14,8 @@ __all__ = ["head_size", "is_new_head", "title_above"]
 
 _LONG: Final = 160  # characters of a title
 _NO_TITLE: Final = re.compile(
-    r"\(.*\)|(?:for the |as of |at )?(?:fiscal )?(?:years?|quarters?|periods?|(?:three|six|nine|twelve) months) ended\b.*|page [0-9]+|[0-9]+|"
+    r"\(.*\)|page [0-9]+|[0-9]+|"
+    r"(?:for the |as of |at )?(?:fiscal )?(?:years?|quarters?|periods?|(?:three|six|nine|twelve) months) ended\b.*|"
     r"table of contents|.*form 10-[kq].*|(?:un)?audited|see (?:accompanying )?notes.*|the accompanying notes.*",
     re.IGNORECASE,
 )
@@ -72,14 +73,18 @@ def title_above(above: Sequence[str], head: Sequence[LogicalRow]) -> str:
     """
     for row in head:
         only = row.pieces.get(0)
-        if only is not None and len(row.pieces) == 1 and len(row.spans[0]) > 1:
-            if not caption_of(only.label) and not named(only.label).years and not _NO_TITLE.fullmatch(only.label):
-                return _CONTINUED.sub("", only.label)
+        spans_all = only is not None and len(row.pieces) == 1 and len(row.spans[0]) > 1
+        if only is not None and spans_all and _may_be_title(only.label):
+            return _CONTINUED.sub("", only.label)
     for line in above[:6]:
         if _NO_TITLE.fullmatch(line) or (caption_of(line) == line) or is_period_heading(line):
             continue
         return _short(line)
     return ""
+
+
+def _may_be_title(words: str) -> bool:
+    return not caption_of(words) and not named(words).years and not _NO_TITLE.fullmatch(words)
 
 
 def _short(line: str) -> str:

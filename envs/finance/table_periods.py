@@ -8,27 +8,39 @@ from typing import Final, NamedTuple
 
 __all__ = ["Named", "column_period", "ends_of_years", "is_period_heading", "latest_year", "named", "row_period"]
 
+_MOST: Final = 120  # characters of words that are a period and nothing else
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
 _YEAR: Final = r"(?:19|20)[0-9]{2}"
-_DATE: Final = rf"(?:{_MONTH} ?[0-9]{{1,2}} ?,? ?{_YEAR}|[0-9]{{1,2}}\.? {_MONTH},? {_YEAR}|[0-9]{{1,2}}/[0-9]{{1,2}}/(?:{_YEAR}|[0-9]{{2}}))"
+_DATE: Final = (
+    rf"(?:{_MONTH} ?[0-9]{{1,2}} ?,? ?{_YEAR}|[0-9]{{1,2}}\.? {_MONTH},? {_YEAR}"
+    rf"|[0-9]{{1,2}}/[0-9]{{1,2}}/(?:{_YEAR}|[0-9]{{2}}))"
+)
 
 _YEARS: Final = re.compile(rf"(?<![0-9,.$€£/])({_YEAR})(?![0-9%]|,[0-9]|\.[0-9]|/[0-9])")
-_SHORT: Final = re.compile(r"(?:\bfy ?'?|\bfiscal '|[1-4]q ?'?|\bq[1-4] ?'?|[0-9]{1,2}/[0-9]{1,2}/|" + _MONTH + r"[ -]'?)([0-9]{2})(?![0-9,])")
 _SLASHED: Final = re.compile(rf"[0-9]{{1,2}}/[0-9]{{1,2}}/({_YEAR})")
-_ORDINALS: Final = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1", "2nd": "2", "3rd": "3", "4th": "4"}
-_QUARTER: Final = re.compile(
-    r"\b(?:q([1-4])|([1-4])q)(?![a-z])|\b(first|second|third|fourth|1st|2nd|3rd|4th)(?:[ -]fiscal)?[ -](?:quarter|qtr)",
+_SHORT: Final = re.compile(
+    r"(?:\bfy ?'?|\bfiscal '|[1-4]q ?'?|\bq[1-4] ?'?|[0-9]{1,2}/[0-9]{1,2}/"
+    rf"|{_MONTH}(?:-| '))([0-9]{{2}})(?![0-9,])"
 )
-_BARE_QUARTER: Final = re.compile(r"(?:q?([1-4])q?|(first|second|third|fourth|1st|2nd|3rd|4th))\.?")
+_ORDINALS: Final = dict(
+    zip(("first", "second", "third", "fourth", "1st", "2nd", "3rd", "4th"), "12341234", strict=True)
+)
+_ORDINAL: Final = "|".join(_ORDINALS)
+_QUARTER: Final = re.compile(rf"\b(?:q([1-4])|([1-4])q)(?![a-z])|\b({_ORDINAL})(?:[ -]fiscal)?[ -](?:quarter|qtr)")
+_BARE_QUARTER: Final = re.compile(rf"(?:q?([1-4])q?|({_ORDINAL}))\.?")
 _WHOLE_YEAR: Final = re.compile(r"(?:full |total |fiscal |the )*year|annual|total|full[- ]year")
-_SECTION: Final = re.compile(
-    rf"(?:(?:as of|as at|at|for|the|in|during|fiscal|years?|months?|weeks?|quarters?|three|six|nine|twelve|[0-9]{{2}}|ended|ending|end of|fy|period|balances?"
-    rf"|first|second|third|fourth|and|q[1-4]|,|-) ?)*(?:{_DATE}|{_MONTH} {_YEAR}|{_YEAR})(?: ?[(:][a-z :()]*)?"
+
+# A period and nothing else: words that lead to a date, and the date.
+_LEADING: Final = (
+    r"as of|as at|at|for|the|in|during|fiscal|years?|months?|weeks?|quarters?|three|six|nine|twelve|[0-9]{2}"
+    r"|ended|ending|end of|fy|period|balances?|first|second|third|fourth|and|q[1-4]|,|-"
 )
-_BALANCE_AT: Final = re.compile(
-    rf"(?:balances?|outstanding|unvested|non-?vested|beginning|ending|exercisable|vested|carrying|net|total|as of|as at|at|end|fair value|accrual|reserve|liability|cash)"
-    rf".*?({_DATE})"
+_SECTION: Final = re.compile(rf"(?:(?:{_LEADING}) ?)*(?:{_DATE}|{_MONTH} {_YEAR}|{_YEAR})(?: ?[(:][a-z :()]*)?")
+_BALANCE: Final = (
+    r"balances?|outstanding|unvested|non-?vested|beginning|ending|exercisable|vested|carrying|net|total|as of|as at|at"
+    r"|end|fair value|accrual|reserve|liability|cash"
 )
+_BALANCE_AT: Final = re.compile(rf"(?:{_BALANCE}).*?({_DATE})")
 _NO_BALANCE: Final = re.compile(r"\b(?:due|matur\w+|expir\w+|through|until|payable|callable|issued)\b")
 _ENDED: Final = re.compile(rf"(?:fiscal year|year|quarterly period|quarter|period)s? ?(?:ended|ending):? ?({_DATE})")
 _CHANGE: Final = re.compile(r"\b(?:change|variance|increase|decrease|vs\.?|versus|compared)\b")
@@ -66,7 +78,7 @@ def named(words: str, *, bare: bool = False) -> Named:
 
 def is_period_heading(words: str) -> bool:
     """Whether words are a period and nothing else: "2024", "September 28, 2024", "As of December 31, 2023:"."""
-    return bool(_SECTION.fullmatch(words.lower().strip()))
+    return len(words) <= _MOST and bool(_SECTION.fullmatch(words.lower().strip()))
 
 
 def column_period(headings: Sequence[str], year: str) -> tuple[str, bool]:
@@ -97,7 +109,7 @@ def _written(quarter: str, year: str) -> str:
 
 
 def row_period(label: str) -> str:
-    """The year that the label of a row names as that of its amounts: "2023:", "Balance as of September 24, 2022"; ""."""
+    """The year that the label of a row names as that of its amounts: "2023:", "Balance at May 24, 2022"; or ""."""
     text = label.lower().strip()
     if is_period_heading(text):
         found = named(text)

@@ -15,33 +15,60 @@ __all__ = ["NO_PHRASE", "Phrase", "caption_of", "currency_of", "measure", "read_
 
 _ONE: Final = Decimal(1)
 _SIZES: Final = {
-    **{"dollar": _ONE, "euro": _ONE, "yen": _ONE, "hundred": Decimal(100)},
-    **{"thousand": Decimal(10**3), "million": Decimal(10**6), "billion": Decimal(10**9), "trillion": Decimal(10**12)},
-    **{"000": Decimal(10**3)},
+    **dict.fromkeys(("dollar", "euro", "yen"), _ONE),
+    "hundred": Decimal(100),
+    **dict.fromkeys(("thousand", "000"), Decimal(10**3)),
+    "million": Decimal(10**6),
+    "billion": Decimal(10**9),
+    "trillion": Decimal(10**12),
 }
 _SIZE: Final = r"(dollar|euro|yen|hundred|thousand|million|billion|trillion)s?\b"
 _MULTIPLE: Final = r"(hundred|thousand|million|billion|trillion)s?\b"
 _MONEY: Final = re.compile(
-    rf"\b(?:in|are|expressed|stated|presented)\s+(?:whole\s+|u\.?s\.?\s+|us ?\$\s*|\$\s*|€\s*|£\s*|¥\s*|dollars?\s+in\s+)*{_SIZE}"
+    rf"\b(?:in|are|expressed|stated|presented)\s+"
+    rf"(?:whole\s+|u\.?s\.?\s+|us ?\$\s*|\$\s*|€\s*|£\s*|¥\s*|dollars?\s+in\s+)*{_SIZE}"
     rf"|(?:^|\(|[$€£¥,;]\s?){_MULTIPLE}(?!\s+shares)|(?:\$|us\$|€|£|¥|\(|in )\s?(000)(?:'?s|,)?(?![0-9])|(000)'?s\b"
 )
 _UNITS_OF: Final = re.compile(r"\bin units of ([0-9]{1,3}(?:,[0-9]{3})*) (?:dollars|euros|yen)")
-_PER_SHARE: Final = re.compile(r"\b(?:per|par)[- ](?:[a-z]+[- ]){0,3}?(?:shares?|units?|rsus?|ads|adss|value)\b(?: (?:amounts?|data|information|figures|prices?))?")
-_SHARES: Final = re.compile(r"\bshares?\b[^()]{0,45}?\bin (thousand|million|billion)s|\b(thousand|million|billion)s of shares")
+_PER_SHARE: Final = re.compile(
+    r"\b(?:per|par)[- ](?:[a-z]+[- ]){0,3}?(?:shares?|units?|rsus?|ads|adss|value)\b"
+    r"(?: (?:amounts?|data|information|figures|prices?))?"
+)
+_SHARES: Final = re.compile(
+    r"\bshares?\b[^()]{0,45}?\bin (thousand|million|billion)s|\b(thousand|million|billion)s of shares"
+)
 _BARE_SHARES: Final = re.compile(r"\bshares?\b|\bshare (?:amounts|data|and)\b")
 _CAPTION: Final = re.compile(r"\(([^()]*)\)")
+_SAYS: Final = re.compile(
+    r"amounts |dollars |\$ ?|in |all |u\.s\. "
+    r"|(?:for the |as of |at )*(?:fiscal )?(?:[a-z]+ )?(?:years?|quarters?|months|periods?) (?:ended|ending)\b"
+)
+_LONGEST: Final = 400  # characters of a label or a heading that are looked at
 _PROSE: Final = 160  # characters: a longer line is a paragraph, and only what it has in parentheses is a caption
 
-_PERCENT: Final = re.compile(r"\(%\)|^%|% (?:change|of)|^percent|\bpercentage (?:of|change|rate)|as a percent|\(percent\)|(?<![0-9])%$")
+_PERCENT: Final = re.compile(
+    r"^(?:effective|(?:weighted[- ])?average)\b[a-z -]* rates?(?: of [a-z]+)?$"
+    r"|^(?:discount|(?:risk-free )?interest) rate$"
+    r"|\(%\)|^%|% (?:change|of)|^percent|\bpercentage (?:of|change|rate)|as a percent|\(percent\)|(?<![0-9])%$"
+)
 _A_SHARE: Final = re.compile(r"\bper (?:[a-z]+[ -]){0,4}?(?:shares?|units?|rsus?|ads)\b|\bper[- ]share\b|\beps\b")
 _NUMBER_OF_SHARES: Final = re.compile(
     r"\bshares (?:used|outstanding)|\bweighted[- ]average (?:number of )?(?:[a-z]+ ){0,3}(?:shares|units)"
-    r"|\bnumber of (?:[a-z]+ ){0,4}(?:shares|units|rsus|stock units|options)|\bshares?: |\b(?:basic|diluted)[a-z ]* shares"
+    r"|\bnumber of (?:[a-z]+ ){0,4}(?:shares|units|rsus|stock units|options)|\bshares?: "
+    r"|\b(?:basic|diluted)[a-z ]* shares"
     r"|\bin shares\)|\bshares\b.*\b(?:basic|diluted)\b|\baverage shares\b|\bshares? used\b|\bnumber of shares\b"
     r"|\bshares (?:repurchased|purchased|issued|authorized|granted)\b.*\(in|\btotal number of shares"
 )
+_HEADING_OF_SHARES: Final = re.compile(r"\b(?:shares|units|options|rsus)(?: \(in [a-z]+\))?$")
 _COUNTS: Final = re.compile(r"shares (?:used|outstanding)|average (?:number of )?(?:[a-z]+ ){0,3}shares|number of")
-_COUNT: Final = re.compile(r"^(?:total )?number of |\bemployees\b|\bheadcount\b|\(years\)|\(in years\)|\(days\)|\(in days\)")
+# What is a number of shares only where the caption speaks of shares.
+_SHARES_TOO: Final = re.compile(
+    r"(?:common )?shares\b|denominator\b|(?:add: )?(?:dilutive )?effects? of dilut|common stock outstanding"
+)
+_COUNT: Final = re.compile(
+    r"^(?:total )?number of |^(?:full-time |total )*employees\b|\bheadcount\b"
+    r"|\(years\)|\(in years\)|\(days\)|\(in days\)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +90,7 @@ NO_PHRASE: Final = Phrase()
 
 
 def read_phrase(text: str) -> Phrase:
-    """Read a caption: "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"."""
+    """Read a caption: "(In millions, except shares, which are in thousands, and per-share amounts)"."""
     plain = _PER_SHARE.sub(" ", text.lower().replace("’", "'"))  # noqa: RUF001
     shares: Decimal | None = None
     found = _SHARES.search(plain)
@@ -89,8 +116,8 @@ def _named_currency(text: str) -> str:
 
 
 def caption_of(line: str) -> str:
-    """The part of a line that may say a scale: a short line itself, of a paragraph what it has in parentheses; or ""."""
-    if len(line) <= _PROSE and (line.startswith("(") or re.match(r"(?:amounts |dollars |\$ ?|in |all |u\.s\. )", line.lower())):
+    """What of a line says a scale: a short line itself, of a paragraph what it has in parentheses; or ""."""
+    if len(line) <= _PROSE and (line.startswith("(") or _SAYS.match(line.lower())):
         return line if _says_scale(line) else ""
     for group in _CAPTION.findall(line)[::-1]:
         if _says_scale(group):
@@ -125,7 +152,12 @@ def measure(
         phrase: what the caption of the table says.
         currency: of the table; "" where nothing tells it.
     """
-    marked = {"percent": Decimal("0.01"), "percentage_points": Decimal("0.01"), "bps": Decimal("0.0001"), "multiple": _ONE}
+    marked = {
+        "percent": Decimal("0.01"),
+        "percentage_points": Decimal("0.01"),
+        "bps": Decimal("0.0001"),
+        "multiple": _ONE,
+    }
     if content.unit:
         return marked[content.unit], content.unit
     money = currency_of((content.currency,)) or phrase.currency or currency
@@ -147,7 +179,7 @@ def measure(
 def _kind(label: str, above: Sequence[str], heading: str, phrase: Phrase, is_money: bool) -> tuple[str, str]:
     """What kind of amount this is, and the words that say so; the label of the row before all others."""
     for words in (label, heading, *reversed(above)):
-        lower = words.lower()
+        lower = words[:_LONGEST].lower()
         if not lower or "par value" in lower:
             continue
         if not is_money and _PERCENT.search(lower):
@@ -155,9 +187,11 @@ def _kind(label: str, above: Sequence[str], heading: str, phrase: Phrase, is_mon
         a_share = _A_SHARE.search(lower)
         if not is_money and _NUMBER_OF_SHARES.search(lower) and not (a_share and not _COUNTS.search(lower)):
             return "shares", words
+        if words is heading and not is_money and _HEADING_OF_SHARES.search(lower):
+            return "shares", words
         if a_share:
             return "share", words
-        if not is_money and phrase.shares is not None and re.match("(?:common )?shares\\b", lower):
+        if not is_money and phrase.shares is not None and _SHARES_TOO.match(lower):
             return "shares", words
         if not is_money and _COUNT.search(lower):
             return "count", words
