@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from workgym.envs.finance.document import Document, Page, Table, TableCell, TableRow
 
-__all__ = ["document_of", "table_of"]
+__all__ = ["INCOME", "OTHER", "REPORT", "TABLES", "document_of", "table_of"]
 
 
 def document_of(*pages: Sequence[str], name: str = "d1", tables: Sequence[Table] = ()) -> Document:
@@ -55,3 +55,13 @@ def _cell(address: str, text: str, label: str, period: str) -> TableCell:
     value = Decimal(digits) * (-1 if "(" in text else 1)
     decimals = len(digits.partition(".")[2])
     return TableCell(address, text, "amount", value, Decimal(1_000_000), "USD", decimals, (label,), period)
+
+
+INCOME = table_of(
+    ("2024", "2023", "2023"),
+    {"Net sales": ("$1,234", "1,100", "1"), "Loss": ("(5.6)", "", "2"), "Loss of others": ("7", "8", "9")},
+)
+NOTES = table_of(("Policy",), {"Leases": ("see note 3",), "Debt": ("see note 4",)}, address="d1:t2")
+TABLES = {"d1:t1": INCOME, "d1:t2": NOTES}
+REPORT = document_of(("Annual report", "[d1:t1: A table, 4 rows, 3 columns]"), ("Second page",), tables=[INCOME, NOTES])
+OTHER = document_of(("Another report",))

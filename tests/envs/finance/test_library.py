@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from paper import document_of, table_of
 
 from workgym.envs.finance.library import MAX_HITS, MAX_PIECE_BYTES, Library
