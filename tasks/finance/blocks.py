@@ -16,7 +16,7 @@ class Text:
 
     Attributes:
         kind: "item" (a heading that the contents name), "heading", "company", "title" and "caption" (above a table),
-            "paragraph", "center", "head" or "foot" (of a page).
+            "under" (below one), "paragraph", "center", "head" or "foot" (of a page).
         text: its words.
     """
 

@@ -129,7 +129,7 @@ def plan_filing(structure: Structure, level: int, document: str = "d1") -> Filin
 
 
 def _paged(blocks: Sequence[Block], most: int, heights: Mapping[str, int]) -> Iterator[list[Block]]:
-    """Put blocks on pages; what stands above a table, and a heading above its text, go with it."""
+    """Put blocks on pages; what stands above or under a table, and a heading above its text, go with it."""
     page: list[Block] = []
     used = 0
     for group in _groups(blocks):
@@ -146,12 +146,16 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     """Blocks that may not be parted."""
     group: list[Block] = []
     for block in blocks:
-        group.append(block)
-        if not (isinstance(block, PageBreak) or (isinstance(block, Text) and block.leads)):
+        if group and not _leads(group[-1]) and not (isinstance(block, Text) and block.kind == "under"):
             yield group
             group = []
+        group.append(block)
     if group:
         yield group
+
+
+def _leads(block: Block) -> bool:
+    return isinstance(block, PageBreak) or (isinstance(block, Text) and block.leads)
 
 
 def _height(block: Block, heights: Mapping[str, int]) -> int:

@@ -70,7 +70,7 @@ RISKS: Final = (
     "[Acquisitions|Purchased businesses] may not [bring|deliver] the benefits that we [expect|plan for], and their "
     "[integration|absorption] takes time.",
     "Our [debt|borrowings] [could|may] limit our [freedom|ability] to [invest|react to changes in our markets], and "
-    "its terms [contain|include] covenants.",
+    "their terms [contain|include] covenants.",
     "[Changes|Developments] in tax law, or [disputes|differences] with tax authorities, [could|may] change what we "
     "[owe|pay].",
     "[Litigation|Legal proceedings] [can|may] be [costly|lengthy] and its outcome is [uncertain|hard to predict].",
@@ -144,7 +144,7 @@ DISCUSSION: Final = (
     "effect.",
     "[Volumes|Orders] in the first half of the year were [shaped|influenced] by [customers' stocks|the timing of large "
     "projects], and in the second half by [new products|price lists that took effect].",
-    "[Comparisons|A comparison] with years before {before} [can be found|is given] in our [earlier|prior] annual "
+    "A comparison with years before {before} [can be found|is given] in our [earlier|prior] annual "
     "reports.",
 )
 

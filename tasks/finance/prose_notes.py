@@ -47,7 +47,7 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "The Company has the reportable segments {segments}, [which are managed apart|each with a manager of its own].",
         "The [chief executive officer|chief operating decision maker] [allocates resources|decides] on the basis of "
         "revenue by segment.",
-        "[Revenue|Sales] between segments [is|are] not material.",
+        "[Revenue|Business] between segments is not material.",
         "Assets are [not reviewed|not tracked] by segment.",
     ),
     "property": (

@@ -90,7 +90,7 @@ def _long(structure: Structure, prose: Prose, captions: dict[str, str]) -> Itera
     yield Text("item", _CONTENTS[4])
     for key in (key for key in structure.tables if key in _STATEMENTS):
         yield from _statement(structure, key, captions)
-        yield Text("center", "See accompanying notes to consolidated financial statements.")
+        yield Text("under", "See accompanying notes to consolidated financial statements.")
         yield PageBreak()
     yield Text("item", _CONTENTS[5])
     yield from _notes(structure, prose, captions)

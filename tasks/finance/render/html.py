@@ -26,6 +26,7 @@ _LOOKS: Final = {
     "company": "margin:6pt 0 0 0;text-align:center;font-weight:bold",
     "title": "margin:2pt 0 0 0;text-align:center;font-weight:bold",
     "caption": "margin:0 0 4pt 0;text-align:center;font-style:italic",
+    "under": "margin:6pt 0;text-align:center;font-size:9pt",
     "center": "margin:4pt 0;text-align:center",
     "paragraph": "margin:0 0 8pt 0;text-align:justify",
     "head": "margin:0 0 12pt 0;text-align:right;font-size:8pt;color:#555555",
