@@ -18,7 +18,7 @@ from typing import Final
 from workgym.tasks.errors import TaskError
 from workgym.tasks.finance.bookkeeping import keep_year
 from workgym.tasks.finance.books import Books, Draw, work_out_total
-from workgym.tasks.finance.lines import unit_of
+from workgym.tasks.finance.lines import OPERATING, unit_of
 from workgym.tasks.finance.opening import open_books
 from workgym.tasks.finance.operating import count_operations
 from workgym.tasks.finance.structure import Structure
@@ -33,6 +33,8 @@ _SPLIT_LINES: Final = (
 _QUARTER_TOTALS: Final = (
     *("revenue", "gross_profit", "operating_expenses", "operating_income", "pretax_income", "net_income"),
 )
+_SHARES: Final = ("basic_shares", "diluted_shares")
+_COUNTS: Final = tuple(line for line in OPERATING if unit_of(line) == "count")
 _RATIOS: Final = (
     ("basic_eps", "net_income", "basic_shares"),
     ("diluted_eps", "net_income", "diluted_shares"),
@@ -111,9 +113,9 @@ def _balances(books: Books) -> dict[str, int]:
 
 
 def _enter(amounts: dict[Fact, int | Fraction], entries: Mapping[str, int], period: str, structure: Structure) -> None:
+    scales = dict.fromkeys(_COUNTS, 1) | dict.fromkeys(_SHARES, structure.shares_scale)
     for line, amount in entries.items():
-        scale = {"shares": structure.shares_scale, "count": 1}.get(unit_of(line), structure.scale)
-        amounts[Fact(line, period)] = amount * scale
+        amounts[Fact(line, period)] = amount * scales.get(line, structure.scale)
 
 
 def _enter_ratios(amounts: dict[Fact, int | Fraction], year: str) -> None:
