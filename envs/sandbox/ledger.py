@@ -97,7 +97,7 @@ class Ledger:
 
     def begin_anew(self) -> None:
         """Hold nothing: in a process that was just forked."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finalizer may strike out a note in the midst of another's being written
         self._n_notes = 0
         self._open: dict[str, Record] = {}
         self._file: Path | None = None

@@ -113,7 +113,7 @@ def spec_survives_json(subject: Subject) -> None:
     """A registered id's spec goes through JSON and makes the same environment. A factory has none to check."""
     if not subject.env_id:
         return
-    made = gym.make(subject.env_id, level=subject.levels[-1], **subject.kwargs)
+    made = gym.make(subject.env_id, **{**subject.kwargs, "level": subject.levels[-1]})
     try:
         require(made.spec is not None, "gym.make made an environment without a spec")
         spec = EnvSpec.from_json(made.spec.to_json()) if made.spec else None

@@ -57,7 +57,7 @@ class Reported:
             "level": self.level,
             "structure_seed": self.structure.seed,
             "value_seed": self.ledger.value_seed,
-            "blanks": sorted(list(fact) for fact in self.structure.blanks),
+            "blanks": sorted(map(str, self.structure.blanks)),
         }
 
 
@@ -127,7 +127,7 @@ def hide_question(reported: Reported, question: Question) -> dict[str, Any]:
             "family": question.family,
             "form": question.form,
             "program": question.program,
-            "operands": [list(fact) for fact in question.operands],
+            "operands": [str(fact) for fact in question.operands],
             "unit": question.unit,
             "scale": str(question.scale),
             "decimals": question.decimals,
@@ -150,14 +150,19 @@ def case_of(task: Task) -> Case:
     """
     hidden = task.hidden
     try:
-        blanks = frozenset(Fact(line, period) for line, period in hidden["blanks"])
+        blanks = frozenset(map(_fact, hidden["blanks"]))
         reported = report(hidden["structure_seed"], hidden["value_seed"], hidden["level"], blanks)
         if "question" not in hidden:
             return Case(reported, reason=hidden["reason"], witnesses=frozenset(hidden["witnesses"]))
         spec = AnswerSpec.from_public(task.public["answer"])
         return Case(reported, _question(task.prompt, hidden["question"]), Gold.from_hidden(hidden["gold"], spec))
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise TaskError(f"the hidden part of task {task.id!r} is not that of a finance task: {error!r}") from error
+
+
+def _fact(written: str) -> Fact:
+    line, _, period = written.partition("@")
+    return Fact(line, period)
 
 
 def _question(text: str, hidden: Mapping[str, Any]) -> Question:
@@ -166,7 +171,7 @@ def _question(text: str, hidden: Mapping[str, Any]) -> Question:
         hidden["form"],
         text,
         hidden["program"],
-        tuple(Fact(line, period) for line, period in hidden["operands"]),
+        tuple(map(_fact, hidden["operands"])),
         hidden["unit"],
         Fraction(hidden["scale"]),
         hidden["decimals"],
