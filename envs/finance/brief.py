@@ -1,23 +1,30 @@
-"""The same episode for small models: one statement, a short question, and tools that take one short text each."""
+"""The same episode for small models: one statement, a short question, and tools that take one short text each.
+
+Every cell that is shown gets a letter. The agent reckons with letters and cites by them: "134 a-b a=1,234 b=1,100".
+"""
 
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import Any, Final
 
 from workgym.envs.domain import Observation
-from workgym.envs.finance.document import Table
+from workgym.envs.finance.document import Table, TableCell
 from workgym.envs.finance.session import FinanceSession
-from workgym.envs.finance.show import choose_rows, show_row_briefly
+from workgym.envs.finance.show import choose_rows
 from workgym.envs.finance.tools import brief_tools
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.tool import End
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
-__all__ = ["BriefSession"]
+__all__ = ["LETTER", "BriefSession"]
 
-_CITATION: Final = re.compile(r"(r[1-9][0-9]{0,4}c[1-9][0-9]{0,3})=(.*)", re.DOTALL)
+LETTER: Final = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_(])")
+"""A cell's letter in an expression: no function, and no part of a name or a number."""
+
+_CITATION: Final = re.compile(r"([A-Za-z])=(.*)", re.DOTALL)
 
 
 class BriefSession(FinanceSession):
@@ -32,7 +39,8 @@ class BriefSession(FinanceSession):
         super().__init__(task, pool)
         first = next(iter(self.library.documents.values()))
         self._statement: Final[Table] = max(first.tables.values(), key=lambda table: len(table.rows))
-        self._tools = brief_tools(get_rows=self._get_rows, python=self.python, submit=self._submit_briefly)
+        self._lettered: dict[str, str] = {}  # address -> letter, in the order in which they were shown
+        self._tools = brief_tools(get_rows=self._get_rows, python=self._reckon, submit=self._submit_briefly)
 
     def observe(self) -> Observation:
         """The short question alone."""
@@ -41,18 +49,53 @@ class BriefSession(FinanceSession):
     def _get_rows(self, label: str) -> str:
         rows = choose_rows(self._statement, label)
         row = next((row for row in rows if any(cell.kind == "amount" for cell in row.cells)), rows[-1])
+        new = [cell.address for cell in row.cells if cell.address not in self._lettered]
+        if len(self._lettered) + len(new) > len(ascii_letters):
+            raise ActionError(f"at most {len(ascii_letters)} cells can be shown: answer from those that were")
+        for address in new:
+            self._lettered[address] = ascii_letters[len(self._lettered)]
         self.opened.add(self._statement.address, [row.number])
-        return show_row_briefly(row)
+        return "|".join(f"{cell.period} {self._lettered[cell.address]}={cell.text}" for cell in row.cells)
+
+    def _reckon(self, code: str) -> str:
+        """Run code in which the letters stand for the digits of their cells, with their sign."""
+        known = [(letter, self._cell(letter).value) for letter in self._lettered.values()]
+        return self.python("".join(f"{letter}={value};" for letter, value in known if value is not None) + code)
 
     def _submit_briefly(self, answer: str) -> End:
         value, _, rest = answer.strip().partition(" ")
         expression, _, cited = rest.partition(" ")
-        fields: dict[str, Any] = {"value": value, "expression": expression}
-        fields["citations"] = [self._citation(one) for one in cited.split()]
+        fields: dict[str, Any] = {"value": value}
+        quotes = dict(_read_citation(one) for one in cited.split())
+        numbers = {letter: f"c{number}" for number, letter in enumerate(quotes, 1)}
+        fields["expression"] = LETTER.sub(lambda match: numbers.get(match[0], match[0]), expression)
+        fields["citations"] = [{"cell": self._cell(letter).address, "quote": quote} for letter, quote in quotes.items()]
         return self.submit(**fields)
 
-    def _citation(self, written: str) -> dict[str, str]:
-        match = _CITATION.fullmatch(written)
-        if match is None:
-            raise ActionError(f"a citation looks like r2c3=1,234, not {written[:40]!r}")
-        return {"cell": f"{self._statement.address}!{match[1]}", "quote": match[2]}
+    def _cell(self, letter: str) -> TableCell:
+        address = next((address for address, known in self._lettered.items() if known == letter), "")
+        if not address:
+            raise ActionError(f"no cell with the letter {letter!r} was shown")
+        return self._statement.cells[address]
+
+    # ------------------------------------------------------------------ its life
+
+    def snapshot(self) -> object:
+        """What had been shown, and under which letters."""
+        return {"task": self.task.id, "opened": self.opened.to_state(), "lettered": dict(self._lettered)}
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot of the same task.
+
+        Raises:
+            ValueError: it is of another task.
+        """
+        super().restore(snapshot)
+        self._lettered = dict(snapshot["lettered"])
+
+
+def _read_citation(written: str) -> tuple[str, str]:
+    match = _CITATION.fullmatch(written)
+    if match is None:
+        raise ActionError(f"a citation looks like a=1,234, not {written[:40]!r}")
+    return match[1], match[2]

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from string import ascii_letters
 from typing import Any, Final
 
 import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
-from workgym.envs.finance.document import Document, TableCell
+from workgym.envs.finance.document import Document, TableCell, TableRow
 from workgym.envs.finance.session import documents_of
 from workgym.envs.playing import chance, erring, say
 from workgym.tasks.finance.case import Case, case_of
@@ -24,6 +25,11 @@ from workgym.tasks.task import Task
 __all__ = ["PLAYERS", "call", "erring_oracle", "noop", "oracle", "random_guess", "steps", "value_alone"]
 
 _CELL: Final = re.compile(r"c([1-9])")
+_DIGITS: Final = "0123456789"
+_COLUMNS: Final = ("abc", "def")
+"""The letters of the cells of a first and a second row."""
+_MISREAD: Final = re.compile(r"[0-9]|(?<=[ (*/+-])[a-f](?=[ )*/+=-]|$)")
+"""A digit, or the letter of a cell."""
 
 
 def oracle(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
@@ -53,7 +59,7 @@ def value_alone(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
 
 
 def erring_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
-    """An oracle that changes a digit at a share of its actions.
+    """An oracle that misreads at a share of its actions: a digit, or for small models also the letter of a cell.
 
     Args:
         rate: share of the actions that err, in [0, 1].
@@ -157,23 +163,21 @@ def _brief_steps(env: WorkEnv) -> list[str]:
         raise ValueError(f"task {task.id!r} has no answer")
     question, structure = case.question, case.reported.structure
     cells = cells_for(question, case.reported.cells.values())
-    lines = dict.fromkeys(cell.fact.line for cell in cells)
+    lines = list(dict.fromkeys(cell.fact.line for cell in cells))
     actions = [say(env, "get_rows", structure.label(line)) for line in lines]
+    rows = {line: _row_of(task, next(cell for cell in cells if cell.fact.line == line)) for line in lines}
+    shown = [cell.address for line in lines for cell in rows[line].cells]
+    letters = [ascii_letters[shown.index(cell.address)] for cell in cells]
     read = [_read_cell(task, cell.address) for cell in cells]
-    program = _over_cells(question, cells).replace(" ", "")
-    if program == "c1":
+    program = _CELL.sub(lambda match: letters[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
+    if program in letters:
         value = read[0].text if any(character.isdigit() for character in read[0].text) else "0"
     else:
         value = written_gold(case)
-        actions.append(say(env, "python", _brief_reckoning(program, question, read)))
-    cited = " ".join(f"{cell.address.rpartition('!')[2]}={text.text}" for cell, text in zip(cells, read, strict=True))
+        reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
+        actions.append(say(env, "python", reckoning))
+    cited = " ".join(f"{letter}={cell.text}" for letter, cell in zip(letters, read, strict=True))
     return [*actions, say(env, "submit", f"{value} {program} {cited}")]
-
-
-def _brief_reckoning(program: str, question: Question, read: Sequence[TableCell]) -> str:
-    """The program over the digits that stand in the cells, rounded as is asked for."""
-    reckoned = _CELL.sub(lambda match: f"{read[int(match[1]) - 1].value}", program)
-    return f"round({reckoned}*100,{question.decimals})" if question.unit == "percent" else reckoned
 
 
 def _words(question: Question, case: Case) -> str:
@@ -189,6 +193,11 @@ def _read_cell(task: Task, address: str) -> TableCell:
     return _document(task).tables[address.partition("!")[0]].cells[address]
 
 
+def _row_of(task: Task, cell: Cell) -> TableRow:
+    table = _document(task).tables[cell.address.partition("!")[0]]
+    return next(row for row in table.rows if any(one.address == cell.address for one in row.cells))
+
+
 def _read_place(task: Task, address: str) -> str:
     """What stands in a cell, or in a line."""
     place, _, number = address.partition("!")
@@ -198,12 +207,15 @@ def _read_place(task: Task, address: str) -> str:
 
 
 def _misread(text: str, rng: np.random.Generator) -> str:
-    """Change one digit of an action."""
-    digits = list(re.finditer(r"[0-9]", text))
-    if not digits:
+    """Change one digit of an action, or take another column where cells have letters."""
+    places = [match.start() for match in _MISREAD.finditer(text)]
+    if not places:
         return text
-    place = digits[int(rng.integers(len(digits)))].start()
-    return f"{text[:place]}{(int(text[place]) + int(rng.integers(1, 10))) % 10}{text[place + 1 :]}"
+    place = places[int(rng.integers(len(places)))]
+    read = text[place]
+    column = next((letters for letters in _COLUMNS if read in letters), _DIGITS)
+    other = column[(column.index(read) + int(rng.integers(1, len(column)))) % len(column)]
+    return f"{text[:place]}{other}{text[place + 1 :]}"
 
 
 PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {

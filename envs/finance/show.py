@@ -10,7 +10,7 @@ from typing import Final
 from workgym.envs.finance.document import Table, TableCell, TableRow
 from workgym.tasks.errors import ActionError
 
-__all__ = ["MOST_ROWS", "choose_rows", "show_row_briefly", "show_rows"]
+__all__ = ["MOST_ROWS", "choose_rows", "show_rows"]
 
 MOST_ROWS: Final = 60
 """Shown by one call."""
@@ -64,11 +64,6 @@ def show_rows(table: Table, rows: Sequence[TableRow]) -> tuple[str, list[int]]:
     if rest := rows[MOST_ROWS:]:
         lines.append(f"[{len(rest)} more rows: ask for the part r{rest[0].number}-r{rest[-1].number}]")
     return "\n".join(lines), [row.number for row in shown]
-
-
-def show_row_briefly(row: TableRow) -> str:
-    """A row for a small model: "r2c2 2021 1,234|r2c3 2020 1,100"."""
-    return "|".join(f"{cell.address.rpartition('!')[2]} {cell.period} {cell.text}" for cell in row.cells)
 
 
 def _line(row: TableRow, usual: tuple[str, Decimal] | None) -> str:

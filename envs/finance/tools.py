@@ -100,11 +100,12 @@ def full_tools(
 def brief_tools(*, get_rows: _Call, python: _Call, submit: _Call) -> ToolTable:
     """The tools for small models: each takes one text."""
     rows = one_text("label", "label of a row of the statement")
-    answer = one_text("answer", "VALUE EXPRESSION CELL=QUOTE ..., such as 134 c1-c2 r2c2=1,234 r2c3=1,100")
+    code = one_text("code", "Python, in which the letter of a cell stands for its number: a-b")
+    answer = one_text("answer", "VALUE EXPRESSION LETTER=QUOTE ..., such as 134 a-b a=1,234 b=1,100")
     return ToolTable(
         (
-            Tool("get_rows", "Show the row of this label.", rows, get_rows, short="g"),
-            Tool("python", "Run Python in a sandbox.", _PYTHON, python, short="p"),
+            Tool("get_rows", "Show the row of this label, each cell with its letter.", rows, get_rows, short="g"),
+            Tool("python", "Run Python in a sandbox.", code, python, short="p"),
             Tool("submit", "Hand in the answer and end the episode.", answer, submit, short="s"),
         )
     )

@@ -178,6 +178,8 @@ def teach(course: Course, pupil: Pupil, run: RunFolder) -> None:
             tasks = _draw_tasks(course.source, course.levels, course.n_demonstrations, course.seed)
             lesson.imitate(lesson.demonstrations(course.player, tasks, course.seed), course.sft, course.sft_how)
         _examine(lesson, course.exam, "sft")
+        if course.exam.foreign_between:
+            _examine_foreign(lesson, course.exam, "sft")
         if not run.is_over("rl"):
             lesson.practice(course.scheduler, course.rl, course.rl_how)
         _examine(lesson, course.exam, "rl")

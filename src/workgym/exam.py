@@ -24,7 +24,8 @@ class Exam:
         known: tasks of the training split.
         foreign: tasks of another kind, asked before the first stage and after the last.
         foreign_name: of that kind; begins the names of its results.
-        foreign_tokens: tokens that one answer to one of them may have.
+        foreign_tokens: tokens that one answer to one of them may have; as many as to any other if 0.
+        foreign_between: they are asked between the stages as well.
     """
 
     held_out: Sequence[Task]
@@ -32,6 +33,7 @@ class Exam:
     foreign: Sequence[Task] = ()
     foreign_name: str = ""
     foreign_tokens: int = 0
+    foreign_between: bool = False
 
 
 def draw_exam(source: TaskSource, levels: Sequence[int], *, n_held_out: int, n_known: int) -> Exam:

@@ -46,6 +46,12 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         "workgym.quickstart",
         "QuickstartConfig",
     ),
+    "finance-first": Recipe(
+        "finance-first",
+        "A small model from scratch learns to read statements and to show its arithmetic, in a quarter of an hour.",
+        "workgym.finance_first",
+        "FinanceFirstConfig",
+    ),
     "smollm2-coding": Recipe(
         "smollm2-coding",
         "SmolLM2-135M learns to write functions by imitation and then by reinforcement, in about an hour.",
