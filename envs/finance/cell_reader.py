@@ -20,6 +20,7 @@ from workgym.tasks.finance.units import SCALES
 
 __all__ = ["CellContent", "plain_cell", "read_cell"]
 
+_LONGEST: Final = 200  # characters of an amount with all that stands beside it
 _DASHES: Final = "‐‑‒–—―−﹣－"  # noqa: RUF001
 _SPACES: Final = (
     "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n\f"
@@ -54,9 +55,7 @@ def _amount(numeral: str) -> re.Pattern[str]:
 
 _AMOUNT: Final = _amount(_US)
 _EUROPEAN_AMOUNT: Final = _amount(_EUROPEAN)
-_ZERO: Final = re.compile(
-    rf"\(? ?(?:{_CURRENCY})? ?\(? ?(?:-{{1,3}}|-0-) ?%? ?\)? ?%?(?: ?{_MARK})*|nil", re.IGNORECASE
-)
+_ZERO: Final = re.compile(rf"\(? ?(?:{_CURRENCY})? ?\(? ?(?:-{{1,3}}|-0-) ?%? ?\)? ?%?|nil", re.IGNORECASE)
 _BLANK: Final = re.compile(
     rf"(?:{_CURRENCY}|%|\(|\)|\) ?%|\*+|(?:n ?/ ?a|n\.? ?a\.?|n\.? ?m\.?f?\.?|n ?/ ?m|not applicable|not meaningful"
     rf"|not reported|not available)(?: ?{_MARK})*)?",
@@ -67,7 +66,8 @@ _BROKEN: Final = re.compile(
     r"|^(?:/(?:zero|one|two|three|four|five|six|seven|eight|nine|comma|period)) ?",
     re.IGNORECASE,
 )
-_LOOKS_LIKE_DIGITS: Final = re.compile(rf"(?:[-+△▲()\[\]., '$€£¥%_]|{_CURRENCY}|[0-9])+")
+_LOOKS_LIKE_DIGITS: Final = re.compile(r"[-+△▲()\[\]., '$€£¥%_0-9]+")
+_MARKS: Final = re.compile(rf"(?: ?{_MARK})+$", re.IGNORECASE)
 # Dates, codes, ranges and the numbers of lists are words.
 _DATE_OR_CODE: Final = re.compile(
     r"[0-9]+(?:[-/][0-9]+)+|0[0-9]+|[0-9]{1,3}\.(?:[0-9]+\.)+[0-9]{1,2}|[0-9]{1,3}\."
@@ -121,25 +121,35 @@ def read_cell(text: str, *, european: bool = False, negative_side: str = "") -> 
         What it says. Never an exception, whatever the text.
     """
     plain = plain_cell(text)
-    if _BLANK.fullmatch(plain):
+    if len(plain) <= _LONGEST and _BLANK.fullmatch(plain):
         return _NOTHING
     if _BROKEN.search(plain):
         return _UNREADABLE
-    if _ZERO.fullmatch(plain):
+    if _is_dash(plain, text):
         currency = re.search(_CURRENCY, plain, re.IGNORECASE)
         unit = "percent" if "%" in plain else ""
         return CellContent("amount", Decimal(0), unit=unit, currency=currency[0].lower() if currency else "")
     if not any("0" <= character <= "9" for character in plain):
         return _WORDS
+    if len(plain) > _LONGEST:
+        return _without_amount(plain)
     found = (_EUROPEAN_AMOUNT if european else _AMOUNT).fullmatch(plain)
     if found is None or re.match("0[0-9]", found["digits"]) or re.fullmatch(r"[0-9]{1,3}\.", plain):
         return _without_amount(plain)
     return _with_amount(found, european, negative_side)
 
 
+def _is_dash(plain: str, text: str) -> bool:
+    """Whether a dash stands for 0; a long one may have footnote marks, while `-(5)` has two signs."""
+    if len(plain) > _LONGEST:
+        return False
+    return bool(_ZERO.fullmatch(_MARKS.sub("", plain) if "—" in text or "–" in text else plain))  # noqa: RUF001
+
+
 def _without_amount(plain: str) -> CellContent:
     """A text with digits that is no amount: words, unless there is nothing in it but the characters of numbers."""
-    if _LOOKS_LIKE_DIGITS.fullmatch(plain) and not _DATE_OR_CODE.fullmatch(plain):
+    without_currency = re.sub(_CURRENCY, "", plain, flags=re.IGNORECASE)
+    if _LOOKS_LIKE_DIGITS.fullmatch(without_currency) and not _DATE_OR_CODE.fullmatch(plain):
         return _UNREADABLE
     return _WORDS
 

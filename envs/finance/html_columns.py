@@ -6,6 +6,7 @@ then where pieces of several rows stand above one another.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,12 @@ from typing import Final
 from workgym.envs.finance.cell_reader import CellContent, plain_cell, read_cell
 from workgym.envs.finance.html_grid import MARK, GridCell
 from workgym.envs.finance.marks import CURRENCY_SIGNS
+from workgym.tasks.errors import TaskError
 
 __all__ = ["LogicalRow", "Piece", "logical_rows"]
 
+_MAX_COLUMNS: Final = 400
+_LONGEST_LABEL: Final = 400  # characters of a label that may have a footnote mark at its end
 _CURRENCY: Final = "|".join(re.escape(sign) for sign in sorted(CURRENCY_SIGNS, key=len, reverse=True))
 _BEFORE: Final = re.compile(rf"[(-]? ?(?:{_CURRENCY})? ?[(]?|-? ?(?:{_CURRENCY})", re.IGNORECASE)
 _BEHIND: Final = re.compile(r"\) ?%?|% ?\)?|\]|pts?|bps|x|×|\([a-z]\)", re.IGNORECASE)  # noqa: RUF001
@@ -72,8 +76,9 @@ class LogicalRow:
 
     @property
     def has_amounts(self) -> bool:
-        """Whether an amount stands in it, the column of the labels left out."""
-        return any(piece.is_amount for column, piece in self.pieces.items() if column)
+        """Whether an amount stands in it, or what should be one, the column of the labels left out."""
+        pieces = (piece for column, piece in self.pieces.items() if column)
+        return any(piece.is_amount or piece.content.kind == "unreadable" for piece in pieces)
 
 
 def logical_rows(grid: Iterable[list[GridCell]], *, european: bool, negative_side: str) -> list[LogicalRow]:
@@ -83,6 +88,9 @@ def logical_rows(grid: Iterable[list[GridCell]], *, european: bool, negative_sid
         grid: rows of physical cells.
         european: numbers are written 1.234.567,89.
         negative_side: the side, "CR" or "DR", whose amounts are negative; or "".
+
+    Raises:
+        TaskError: it has more columns than a table has.
     """
     rows = [_folded(cells, european, negative_side) for cells in grid]
     columns = _columns(rows)
@@ -143,7 +151,9 @@ def _piece(cell: GridCell, start: int, raw: str, european: bool, negative_side: 
         content = CellContent("unreadable")
     else:
         content = read_cell(text if label else "", european=european, negative_side=negative_side)
-    return Piece(start, cell.end, text, content, cell.head, indent, _TRAILING_MARKS.sub("", label) or label)
+    if len(label) <= _LONGEST_LABEL:
+        label = _TRAILING_MARKS.sub("", label) or label
+    return Piece(start, cell.end, text, content, cell.head, indent, label)
 
 
 def _shown_mark(found: re.Match[str]) -> str:
@@ -158,7 +168,6 @@ def _columns(rows: list[list[Piece]]) -> list[tuple[int, int]]:
     _grow(columns, (piece for row in rows for piece in row[1:] if piece.is_amount))
     _grow(columns, (piece for row, body in zip(rows, bodies, strict=True) if body for piece in row))
     _grow(columns, (piece for row in rows for piece in row))
-    columns.sort()
     columns = _without_strays(columns, rows)
     columns = _with_labels(columns, rows)
     return [(start, end) for start, end in columns]
@@ -168,21 +177,29 @@ def _grow(columns: list[list[int]], pieces: Iterable[Piece]) -> None:
     """Add what no column lies over, and widen a column by what lies over it alone; narrow pieces first."""
     extents = sorted({(piece.end - piece.start, piece.start, piece.end) for piece in pieces})
     for _, start, end in extents:
-        over = [column for column in columns if column[0] < end and start < column[1]]
-        if not over:
-            columns.append([start, end])
-        elif len(over) == 1:
-            low, high = min(start, over[0][0]), max(end, over[0][1])
-            if sum(column[0] < high and low < column[1] for column in columns) == 1:
-                over[0][:] = low, high
+        first, last = _under(columns, start, end)
+        if first == last:
+            columns.insert(first, [start, end])
+        elif last - first == 1:
+            low, high = min(start, columns[first][0]), max(end, columns[first][1])
+            if _under(columns, low, high) == (first, last):
+                columns[first] = [low, high]
+    if len(columns) > _MAX_COLUMNS:
+        raise TaskError(f"a table has {len(columns)} columns; at most {_MAX_COLUMNS} are read")
+
+
+def _under(columns: Sequence[Sequence[int]], start: int, end: int) -> tuple[int, int]:
+    """The columns that an extent lies over: the first one, and the one after the last; columns are in order."""
+    first = bisect.bisect_right(columns, start, key=lambda column: column[1])
+    last = bisect.bisect_left(columns, end, key=lambda column: column[0])
+    return first, max(first, last)
 
 
 def _without_strays(columns: list[list[int]], rows: list[list[Piece]]) -> list[list[int]]:
     """Join a column of headings alone with its neighbor without a heading, over which it should stand."""
     bodies = [number for number, row in enumerate(rows) if any(piece.is_amount for piece in row)]
     kept: list[tuple[list[int], set[int]]] = []
-    for column in columns:
-        used = _users(column, rows)
+    for column, used in zip(columns, _users(columns, rows), strict=True):
         if len(kept) > 1 and bodies and _complete(kept[-1][1], used, bodies[0]):
             before, users = kept.pop()
             kept.append(([before[0], column[1]], users | used))
@@ -191,13 +208,15 @@ def _without_strays(columns: list[list[int]], rows: list[list[Piece]]) -> list[l
     return [column for column, _ in kept]
 
 
-def _users(column: Sequence[int], rows: list[list[Piece]]) -> set[int]:
-    """The rows with a piece in a column that does not reach out of it."""
-    return {
-        number
-        for number, row in enumerate(rows)
-        if any(column[0] <= piece.start and piece.end <= column[1] for piece in row)
-    }
+def _users(columns: Sequence[Sequence[int]], rows: list[list[Piece]]) -> list[set[int]]:
+    """For each column the rows with a piece in it that does not reach out of it."""
+    users: list[set[int]] = [set() for _ in columns]
+    for number, row in enumerate(rows):
+        for piece in row:
+            first, last = _under(columns, piece.start, piece.end)
+            if last - first == 1 and columns[first][0] <= piece.start and piece.end <= columns[first][1]:
+                users[first].add(number)
+    return users
 
 
 def _complete(first: set[int], second: set[int], body: int) -> bool:
@@ -210,35 +229,40 @@ def _complete(first: set[int], second: set[int], body: int) -> bool:
 
 def _with_labels(columns: list[list[int]], rows: list[list[Piece]]) -> list[list[int]]:
     """Join the columns of labels that never stand in one row; add one where amounts begin a table without labels."""
-    while len(columns) > 2 and _are_labels(columns[0], columns[1], rows):
-        columns = [[columns[0][0], columns[1][1]], *columns[2:]]
+    joined = 1
+    while joined < len(columns) - 1 and _are_labels(columns[: joined + 1], rows):
+        joined += 1
+    if joined > 1:
+        return [[columns[0][0], columns[joined - 1][1]], *columns[joined:]]
     if columns and columns[0][0] > 0:
         inside = [piece for row in rows for piece in row if piece.end <= columns[0][1]]
-        if inside and all(piece.content.kind == "amount" for piece in inside) and any(p.is_amount for p in inside):
-            columns = [[0, columns[0][0]], *columns]
+        if all(piece.content.kind == "amount" for piece in inside) and any(piece.is_amount for piece in inside):
+            return [[0, columns[0][0]], *columns]
     return columns
 
 
-def _are_labels(first: Sequence[int], second: Sequence[int], rows: list[list[Piece]]) -> bool:
-    together = [piece for row in rows for piece in row if first[0] <= piece.start and piece.end <= second[1]]
-    return not (_users(first, rows) & _users(second, rows)) and all(p.content.kind == "words" for p in together)
+def _are_labels(columns: Sequence[Sequence[int]], rows: list[list[Piece]]) -> bool:
+    """Whether only words stand in these first columns, and in no row more than one."""
+    for row in rows:
+        inside = [piece for piece in row[: len(columns) + 1] if piece.end <= columns[-1][1]]
+        if len(inside) > 1 or any(piece.content.kind != "words" for piece in inside):
+            return False
+    return True
 
 
 def _placed(row: list[Piece], columns: list[tuple[int, int]]) -> LogicalRow:
     pieces: dict[int, Piece] = {}
     spans: dict[int, range] = {}
     for piece in row:
-        over = [n for n, (start, end) in enumerate(columns) if start < piece.end and piece.start < end]
-        column = over[0] if over else 0
-        if len(over) > 1 and piece.is_amount:
-            column = over[-1]
-        if column in pieces:
-            column = next((number for number in over if number not in pieces), column)
+        first, last = _under(columns, piece.start, piece.end)
+        over = range(first, max(last, first + 1)) if columns else range(1)
+        column = over[-1] if piece.is_amount else over[0]
+        column = next((number for number in (column, *over) if number not in pieces), column)
         if column in pieces:
             pieces[column].text += " " + piece.text
             pieces[column].label += " " + piece.label
             pieces[column].content = CellContent("words")
             continue
         pieces[column] = piece
-        spans[column] = range(over[0], over[-1] + 1) if over else range(1)
+        spans[column] = over
     return LogicalRow(dict(sorted(pieces.items())), spans)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -79,7 +79,7 @@ class _Column:
 
 @dataclass(slots=True)
 class _Reading:
-    """A table that is being read."""
+    """A table that is being read; `year` is said above it or on the cover, `units` stand in its columns."""
 
     around: Surroundings
     rows: list[LogicalRow]
@@ -88,7 +88,9 @@ class _Reading:
     phrase: Phrase
     currency: str
     columns: list[_Column]
-    paths: list[tuple[str, ...]] = field(default_factory=list)
+    paths: list[tuple[str, ...]]
+    year: str
+    units: dict[int, set[str]]
 
 
 def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTable:
@@ -97,6 +99,9 @@ def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTabl
     Args:
         grid: its rows of physical cells.
         around: what stands around it.
+
+    Raises:
+        TaskError: it has more columns than a table has.
     """
     rows = logical_rows(grid, european=around.european, negative_side=around.negative_side)
     head = head_size(rows)
@@ -111,8 +116,9 @@ def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTabl
     columns = _columns(rows[:head], n_columns, around) if not head or not goes_on else []
     if before is not None and goes_on:
         columns = list(before.columns)
-    reading = _Reading(around, rows, head, n_columns, phrase, currency, columns)
-    reading.paths = row_paths(rows, head)
+    year = latest_year(around.above[:2], around.year) or around.year
+    units = _units(rows[head:])
+    reading = _Reading(around, rows, head, n_columns, phrase, currency, columns, row_paths(rows, head), year, units)
     read_rows = _rows(reading)
     title = title_above(around.above, rows[:head])
     if before is not None and goes_on and not title:
@@ -287,16 +293,24 @@ def _cell(
     return TableCell(address, piece.text, "amount", content.value, Decimal(scale), unit, content.decimals, path, when)
 
 
+def _units(rows: Iterable[LogicalRow]) -> dict[int, set[str]]:
+    """Column -> the units that stand behind its amounts; dashes left out."""
+    units: dict[int, set[str]] = {}
+    for row in rows:
+        for number, piece in row.pieces.items():
+            if piece.content.value:
+                units.setdefault(number, set()).add(piece.content.unit)
+    return units
+
+
 def _with_unit(content: CellContent, number: int, row: LogicalRow, reading: _Reading) -> CellContent:
     """A dash has the unit that all other amounts of its row have, or of its column."""
     if content.value != 0 or content.unit or content.currency:
         return content
-    in_column = (other.pieces[number].content for other in reading.rows[reading.head :] if number in other.pieces)
-    for peers in ((piece.content for column, piece in row.pieces.items() if column), in_column):
-        units = {peer.unit for peer in peers if peer.kind == "amount" and peer.value}
+    in_row = {piece.content.unit for place, piece in row.pieces.items() if place and piece.content.value}
+    for units in (in_row, reading.units.get(number, set())):
         if len(units) == 1:
-            unit = units.pop()
-            return replace(content, unit=unit) if unit else content
+            return replace(content, unit=next(iter(units)))
     return content
 
 
@@ -307,7 +321,7 @@ def _period(reading: _Reading, column: _Column, period: str) -> str:
     around = reading.around
     if period and (not around.year or period <= around.year):
         return period
-    return latest_year(around.above[:2], around.year) or around.year
+    return reading.year
 
 
 def _address(reading: _Reading, index: int, column: int) -> str:

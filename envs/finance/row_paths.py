@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Final, NamedTuple
 
 from workgym.envs.finance.html_columns import LogicalRow
 
 __all__ = ["row_paths"]
 
+_DEEPEST: Final = 12  # headings above one row
 _SAME: Final = 1.0  # points: what differs by less is set in alike
 
 
@@ -34,7 +36,7 @@ def row_paths(rows: list[LogicalRow], head: int) -> list[tuple[str, ...]]:
         while stack and not _holds(stack[-1], indent, is_heading):
             stack.pop()
         paths.append((*(heading.label for heading in stack), label))
-        if is_heading:
+        if is_heading and len(stack) < _DEEPEST:
             stack.append(_Heading(label, indent, _is_loose(rows, index, indent)))
         elif stack and stack[-1].loose and indent <= stack[-1].indent + _SAME and _is_total(label):
             stack.pop()
@@ -49,7 +51,7 @@ def _holds(heading: _Heading, indent: float, is_heading: bool) -> bool:
 
 def _is_loose(rows: list[LogicalRow], index: int, indent: float) -> bool:
     """Whether rows set in no further belong to a heading: where the next one is no heading and set in alike."""
-    following = next((row for row in rows[index + 1 :] if row.label), None)
+    following = next((row for row in itertools.islice(rows, index + 1, None) if row.label), None)
     if following is None or len(following.pieces) == 1:
         return False
     return abs(following.pieces[0].indent - indent) <= _SAME
