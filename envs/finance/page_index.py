@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from workgym.envs.finance.document import Document, Page, Table
 
-__all__ = ["MAX_QUERY_CHARS", "MAX_SNIPPET_CHARS", "Found", "PageIndex", "index_of", "words_of"]
+__all__ = ["MAX_QUERY_CHARS", "MAX_SNIPPET_CHARS", "Found", "IndexedPage", "PageIndex", "index_of", "words_of"]
 
 MAX_QUERY_CHARS: Final = 1000
 MAX_SNIPPET_CHARS: Final = 300
@@ -48,7 +48,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class IndexedPage:
     """A page of the index: its document, its number, all that is read on it in one line."""
 
     doc: str
@@ -61,10 +61,13 @@ class PageIndex:
 
     Args:
         rows: the pages, in order of documents and numbers.
+
+    Attributes:
+        rows: the same.
     """
 
-    def __init__(self, rows: Sequence[_Row]) -> None:
-        self._rows: Final = rows
+    def __init__(self, rows: Sequence[IndexedPage]) -> None:
+        self.rows: Final = rows
         self._docs: Final = np.array([row.doc for row in rows])
         self._begin()
 
@@ -77,7 +80,7 @@ class PageIndex:
     def search(self, query: str, doc: str, k: int) -> list[Found]:
         """Find the `k` best pages, of one document or of all where `doc` is ""; ties go by document and page."""
         words = words_of(query)
-        if not words or not self._rows:
+        if not words or not self.rows:
             return []
         if self._pid != os.getpid():  # a connection is not for the child of a fork, nor a lock that was held there
             self._begin()
@@ -91,7 +94,7 @@ class PageIndex:
         telling = np.argsort(-scores[:, best], axis=0, kind="stable")[:_N_TELLING].T.tolist()
         return [
             Found(row.doc, row.page, _snippet(row.text, [marks[number] for number in numbers]))
-            for row, numbers in zip((self._rows[at] for at in best), telling, strict=True)
+            for row, numbers in zip((self.rows[at] for at in best), telling, strict=True)
         ]
 
     def _scores_of(self, word: str) -> _Scores:
@@ -99,7 +102,7 @@ class PageIndex:
             self._scores.move_to_end(word)
             return self._scores[word]
         pages = self._made = self._made or self._make()
-        scores = np.zeros(len(self._rows))
+        scores = np.zeros(len(self.rows))
         for row, rank in pages.execute(_FIND, ('"' + word.replace('"', '""') + '"',)):
             scores[row - 1] = -rank
         self._scores[word] = scores
@@ -111,7 +114,7 @@ class PageIndex:
         pages = sqlite3.connect(":memory:", check_same_thread=False)
         pages.execute(_MAKE)
         pages.executemany(
-            "INSERT INTO pages VALUES (?, ?)", ((row.text, _whole_numbers(row.text)) for row in self._rows)
+            "INSERT INTO pages VALUES (?, ?)", ((row.text, _whole_numbers(row.text)) for row in self.rows)
         )
         return pages
 
@@ -156,7 +159,9 @@ def _snippet(text: str, marks: Sequence[str]) -> str:
 def index_of(documents: Sequence[Document]) -> PageIndex:
     """The index of these documents; the same one for documents with the same text."""
     rows = [
-        _Row(document.name, page.number, _text_of(page, document)) for document in documents for page in document.pages
+        IndexedPage(document.name, page.number, _text_of(page, document))
+        for document in documents
+        for page in document.pages
     ]
     key = _digest(rows)
     with _shelf_lock:
@@ -167,7 +172,7 @@ def index_of(documents: Sequence[Document]) -> PageIndex:
         return index
 
 
-def _digest(rows: Sequence[_Row]) -> bytes:
+def _digest(rows: Sequence[IndexedPage]) -> bytes:
     digest = blake2b(digest_size=16)
     for row in rows:
         digest.update(f"{row.doc}\0{row.page}\0{len(row.text)}\0{row.text}".encode())
