@@ -18,7 +18,7 @@ from workgym.envs.finance.marks import CURRENCY_SIGNS, SCALE_WORDS
 from workgym.envs.finance.numerals import MAX_DIGITS
 from workgym.tasks.finance.units import SCALES
 
-__all__ = ["CellContent", "plain_cell", "read_cell"]
+__all__ = ["CellContent", "plain_cell", "read_cell", "seen_text"]
 
 _LONGEST: Final = 200  # characters of an amount with all that stands beside it
 _DASHES: Final = "‐‑‒–—―−﹣－"  # noqa: RUF001
@@ -26,6 +26,7 @@ _SPACES: Final = (
     "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n\f"
 )
 _UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
+_NO_UNSEEN: Final = str.maketrans(dict.fromkeys(_UNSEEN))
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys(_DASHES, "-"),
@@ -102,6 +103,11 @@ class CellContent:
 _WORDS: Final = CellContent("words")
 _NOTHING: Final = CellContent("blank")
 _UNREADABLE: Final = CellContent("unreadable")
+
+
+def seen_text(text: str) -> str:
+    """The text without characters that nobody sees: spaces of no width, soft hyphens, marks of direction."""
+    return text if text.isascii() else text.translate(_NO_UNSEEN)
 
 
 def plain_cell(text: str) -> str:

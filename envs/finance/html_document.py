@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from workgym.envs.finance.cell_reader import seen_text
 from workgym.envs.finance.document import Document, Page, Table
 from workgym.envs.finance.html_grid import MARK, grid_rows, is_hidden, text_of
 from workgym.envs.finance.html_tables import ReadTable, Surroundings, read_table
@@ -190,7 +191,7 @@ class _Walk:
     def _end_line(self) -> None:
         if not self._words:
             return
-        words = " ".join("".join(self._words).replace(MARK, "").split())
+        words = " ".join(seen_text("".join(self._words)).replace(MARK, "").split())
         self._words.clear()
         if words:
             self._items.append(_Item(self._page, words))

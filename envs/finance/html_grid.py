@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from workgym.envs.finance.cell_reader import seen_text
 from workgym.tasks.errors import TaskError
 
 __all__ = ["MARK", "GridCell", "grid_rows", "is_hidden", "tag_of", "text_of"]
@@ -174,6 +175,7 @@ def _cell(element: Any, start: int, end: int, head: bool) -> GridCell | None:
         text = element.text or ""
         if not text:
             return None
+    text = seen_text(text)
     inner = tuple(found for found in element.iter("table")) if len(element) else ()
     if not text.strip() and not inner:
         return None

@@ -51,7 +51,10 @@ _PERCENT: Final = re.compile(
     r"|^(?:discount|(?:risk-free )?interest) rate$"
     r"|\(%\)|^%|% (?:change|of)|^percent|\bpercentage (?:of|change|rate)|as a percent|\(percent\)|(?<![0-9])%$"
 )
-_A_SHARE: Final = re.compile(r"\bper (?:[a-z]+[ -]){0,4}?(?:shares?|units?|rsus?|ads)\b|\bper[- ]share\b|\beps\b")
+_A_SHARE: Final = re.compile(
+    r"\bper (?:[a-z]+[ -]){0,4}?(?:shares?|units?|rsus?|ads)\b|\bper[- ]share\b|\beps\b|\b(?:exercise|strike) prices?\b"
+    r"|\bweighted[- ]average (?:grant|price|fair value)"
+)
 _NUMBER_OF_SHARES: Final = re.compile(
     r"\bshares (?:used|outstanding)|\bweighted[- ]average (?:number of )?(?:[a-z]+ ){0,3}(?:shares|units)"
     r"|\bnumber of (?:[a-z]+ ){0,4}(?:shares|units|rsus|stock units|options)|\bshares?: "
@@ -59,6 +62,7 @@ _NUMBER_OF_SHARES: Final = re.compile(
     r"|\bin shares\)|\bshares\b.*\b(?:basic|diluted)\b|\baverage shares\b|\bshares? used\b|\bnumber of shares\b"
     r"|\bshares (?:repurchased|purchased|issued|authorized|granted)\b.*\(in|\btotal number of shares"
 )
+_HEADING_OF_RATES: Final = re.compile(r"(?:\brates?|\byields?)(?: ?\([a-z0-9]\))?$")
 _HEADING_OF_SHARES: Final = re.compile(r"\b(?:shares|units|options|rsus)(?: \(in [a-z]+\))?$")
 _COUNTS: Final = re.compile(r"shares (?:used|outstanding)|average (?:number of )?(?:[a-z]+ ){0,3}shares|number of")
 # What is a number of shares only where the caption speaks of shares.
@@ -183,6 +187,8 @@ def _kind(label: str, above: Sequence[str], heading: str, phrase: Phrase, is_mon
         if not lower or "par value" in lower:
             continue
         if not is_money and _PERCENT.search(lower):
+            return "percent", words
+        if words is heading and not is_money and _HEADING_OF_RATES.search(lower):
             return "percent", words
         a_share = _A_SHARE.search(lower)
         if not is_money and _NUMBER_OF_SHARES.search(lower) and not (a_share and not _COUNTS.search(lower)):

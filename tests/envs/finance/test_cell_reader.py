@@ -141,6 +141,7 @@ def test_four_bare_digits_may_be_a_year_and_are_told_apart() -> None:
     assert not read_cell("$2024").bare
 
 
+@pytest.mark.xdist_group("alone")
 @pytest.mark.parametrize("part", ["*", "(", "1", "- ", "1,", "$", "(1)", "¹", "%", "n.", "0-", "(a) "])
 def test_long_cells_take_no_long_time(part: str) -> None:
     started = time.process_time()

@@ -101,7 +101,7 @@ def test_the_title_is_that_of_the_head() -> None:
         (b"<html><body>" + b"<div>" * 5000 + b"x", "nested too deeply"),
         (b'<!DOCTYPE html [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><html><body>&b;</body></html>', "entities"),
         (b"<table><tr>" + b"<td colspan=1000>5</td>" * 5000 + b"</tr></table>", "columns"),
-        (b"<table>" + b"<tr><td rowspan=65534>a</td><td>5</td></tr>" * 5000 + b"</table>", "reach into one row"),
+        (b"<table>" + b"<tr><td rowspan=65534>a</td><td>5</td></tr>" * 2100 + b"</table>", "reach into one row"),
     ],
 )
 def test_what_is_no_document_is_refused_with_the_reason(data: bytes, words: str) -> None:
@@ -127,6 +127,7 @@ def test_a_span_is_read_as_browsers_read_it(span: str) -> None:
     assert [cell.period for cell in read.rows[1].cells] == ["2023", "2022"]
 
 
+@pytest.mark.xdist_group("alone")
 def test_a_span_of_ten_thousand_costs_nothing() -> None:
     row = b"<tr><td colspan='10000'>Cash</td><td rowspan='10000'>5</td></tr>"
     started = time.process_time()

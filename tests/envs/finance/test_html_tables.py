@@ -207,3 +207,73 @@ def test_years_below_the_head_are_a_head_for_the_rows_that_follow() -> None:
         ("Sales", year): [Decimal(n)] for year, n in (("2023", 5), ("2022", 4), ("2021", 3), ("2020", 2))
     }
     assert {cell.kind for cell in table.rows[2].cells} == {"words"}
+
+
+def test_a_scale_in_a_row_of_its_own_and_years_beside_a_label() -> None:
+    table = table_in("scale_in_first_row")
+    assert table.caption == "(In millions, except per share amounts)"
+    assert amounts(table) == {
+        ("Product", "2024"): millions(64773),
+        ("Product", "2023"): millions(64699),
+        ("Other expense, net", "2024"): millions(-1646),
+        ("Other expense, net", "2023"): millions(788),
+        ("Basic", "2024"): [Decimal("11.86"), *millions(7431)],
+        ("Basic", "2023"): [Decimal("9.72"), *millions(7446)],
+    }
+    assert [row.cells[0].unit for row in table.rows if row.label == "Basic"] == ["USD/share", "shares"]
+
+
+def test_spaces_of_no_width_fill_no_cell() -> None:
+    table = table_in("no_width_spaces")
+    assert table.headings == ("For the years ended December 31, 2023", "For the years ended December 31, 2022")
+    assert amounts(table) == {
+        ("Net sales", "2023"): thousands(12345),
+        ("Net sales", "2022"): thousands(11111),
+        ("Loss on sale", "2023"): thousands(-5),
+        ("Loss on sale", "2022"): [Decimal(0)],
+        ("Net loss per share – basic and diluted", "2023"): [Decimal("-0.12")],  # noqa: RUF001
+        ("Net loss per share – basic and diluted", "2022"): [Decimal("-0.33")],  # noqa: RUF001
+        ("Weighted average common shares outstanding", "2023"): [Decimal(45000123)],
+        ("Weighted average common shares outstanding", "2022"): [Decimal(44900000)],
+    }
+
+
+def test_rates_stand_beside_balances_with_their_mark_in_the_first_row_alone() -> None:
+    table = table_in("average_balances")
+    assert amounts(table)["Deposits", "2023"] == [*millions(800, 8), Decimal("0.01")]
+    assert amounts(table)["Loans", "2022"] == [*millions(900, 36), Decimal("0.04")]
+    assert table.headings[2] == "2023 Yield/Rate"
+
+
+def test_dates_in_rows_of_their_own_give_the_period_below_columns_of_levels() -> None:
+    table = table_in("sections_by_date")
+    assert amounts(table) == {("Cash", "2023"): millions(5, 0, 0, 5), ("Cash", "2022"): millions(4, 0, 0, 4)}
+    assert table.rows[2].path == ("December 31, 2023", "Cash")
+
+
+def test_columns_with_scales_and_units_of_their_own() -> None:
+    table = table_in("options")
+    last = table.rows[-1].cells
+    assert [(cell.value, cell.scale, cell.unit, cell.period) for cell in last] == [
+        (Decimal(1010), Decimal(1000), "shares", "2023"),
+        (Decimal("5.01"), Decimal(1), "USD/share", "2023"),
+        (Decimal(7), Decimal(10**6), "USD", "2023"),
+    ]
+    assert {cell.period for cell in table.rows[2].cells} == {"2023"}
+
+
+def test_an_interim_date_beside_the_end_of_the_year() -> None:
+    table = table_in("interim_balances")
+    assert table.headings == ("March 31, 2024 (Unaudited)", "December 31, 2023")
+    assert amounts(table)["Cash", "2024"] == millions(5)
+    assert table.rows[-1].cells[0].unit == "USD"
+
+
+def test_columns_of_changes_have_no_period() -> None:
+    cells = table_in("changes").rows[-1].cells
+    assert [(cell.scale, cell.unit, cell.period) for cell in cells] == [
+        (Decimal(10**6), "USD", "2023"),
+        (Decimal(10**6), "USD", "2022"),
+        (Decimal(10**6), "USD", ""),
+        (Decimal("0.01"), "percent", ""),
+    ]
