@@ -198,7 +198,8 @@ def boss(start: Point, end: Point, radius: float, level: int, gap: float = 0.5) 
 
 def unchanged(low: Point, high: Point, level: int) -> Predicate:
     """Within this box the part is as the wanted one: they differ by a small share of its material there."""
-    return Predicate("unchanged", {"low": _xyz(low), "high": _xyz(high), "share": _share(level)})
+    share = _FINE_SHARE if level >= _FINE_LEVEL else _SHARE
+    return Predicate("unchanged", {"low": _xyz(low), "high": _xyz(high), "share": share})
 
 
 def to_json(groups: Sequence[Group]) -> list[dict[str, Any]]:
