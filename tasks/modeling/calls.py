@@ -44,7 +44,8 @@ def _schema(required: tuple[str, ...], **properties: dict[str, Any]) -> dict[str
 
 CALLS: Final[dict[str, dict[str, Any]]] = {
     "primitive": {
-        "description": "Make a body: box (at = its lowest corner, size), cylinder (at = center of its base, radius, height, "
+        "description": "Make a body: box (at = its lowest corner, size), cylinder (at = center of its base, "
+        "radius, height, "
         "axis), cone (as a cylinder, with the radius of its top), sphere (at = center, radius) or torus (at = "
         "center, radius "
         "of the ring, radius of the tube, axis). Millimetres.",
@@ -62,7 +63,8 @@ CALLS: Final[dict[str, dict[str, Any]]] = {
         ),
     },
     "extrude": {
-        "description": "Make a body from an outline, drawn along an axis. The outline is a list of corners in the other two "
+        "description": "Make a body from an outline, drawn along an axis. The outline is a list of corners in the "
+        "other two "
         "coordinates, in the order x, y, z.",
         "schema": _schema(
             ("name", "outline", "height"),
@@ -89,7 +91,8 @@ CALLS: Final[dict[str, dict[str, Any]]] = {
         ),
     },
     "transform": {
-        "description": "Turn a body around the axes through the origin (first x, then y, then z), mirror it across a plane "
+        "description": "Turn a body around the axes through the origin (first x, then y, then z), mirror it across "
+        "a plane "
         "through the origin, then move it.",
         "schema": _schema(
             ("name",),

@@ -12,7 +12,7 @@ from workgym.tasks.modeling.tree import Tree, pieces
 __all__ = ["oracle_script"]
 
 _SEGMENTS: Final = 64
-_TURNS: Final = {0: ".rotate((90, 0, 90))", 1: ".rotate((0, 90, 90))", 2: ""}
+_TURNS: Final = {0: ".rotate((90, 0, 90))", 1: ".rotate((-90, -90, 0))", 2: ""}
 """What lays z along an axis, and x and y along the two that follow it."""
 
 

@@ -56,8 +56,8 @@ _TASK_ID: Final = re.compile(
 class ModelingTasks:
     """Makes modeling tasks from seeds.
 
-    Three things keep the splits apart: they share no seed and no structure, and the kinds of parts that are held out are
-    in split "test" alone, of which they are half.
+    Three things keep the splits apart: they share no seed and no structure, and kinds of parts that are held out are in
+    split "test" alone, of which they are half.
 
     Args:
         family: the kind of task: "text_to_part", "edit" or "repair".

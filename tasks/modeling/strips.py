@@ -78,9 +78,9 @@ def edge_strips(corners: Sequence[Corner], edge: int, t: float, thickness: float
 
 
 def fillet_strips(corners: Sequence[Corner], index: int, level: int, thickness: float) -> Iterator[tuple[Strip, bool]]:
-    """Strips beside the middle of a rounded corner's arc, one on each side, and whether each lies in the outline.
+    """Strips beside the middle of a rounded corner's arc, one a side, and whether each lies in the outline.
 
-    Where the radius grows by one, the middle of the arc comes nearer to the corner's inside by 1/sin(half the corner) - 1.
+    Where the radius grows by one, the middle of the arc moves inward by 1/sin(half the corner) - 1.
     """
     (x, y, radius), half = corners[index], _half_angle(corners, index)
     to_center, convex = _toward_center(corners, index)
