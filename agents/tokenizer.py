@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
@@ -18,6 +19,7 @@ _FORMAT: Final = "workgym-characters-1"
 _SPECIALS: Final = ("<pad>", "<bos>", "<act>", "<end>", "<unk>")
 _PRINTABLE: Final = "\n" + "".join(map(chr, range(32, 127)))
 _FOREIGN: Final = "\ufffd"
+_MOST_DIGITS: Final = 3
 
 
 class Tokenizer(Protocol):
@@ -49,9 +51,11 @@ class CharTokenizer:
 
     Args:
         characters: those that have an id, in order, each once.
+        digits: most digits of one id, 1 to 3. A longer run of digits is cut from its end, so that 1234567 and 1,234,567
+            are made of the same groups: a model that has to copy numbers then copies few ids that are easily told apart.
 
     Raises:
-        PolicyError: a character comes twice.
+        PolicyError: a character comes twice, or there is no such number of digits.
     """
 
     pad: Final = 0
@@ -60,14 +64,19 @@ class CharTokenizer:
     end: Final = 3
     unk: Final = 4
 
-    def __init__(self, characters: str = _PRINTABLE) -> None:
+    def __init__(self, characters: str = _PRINTABLE, digits: int = 1) -> None:
         if len(set(characters)) != len(characters) or _FOREIGN in characters:
             raise PolicyError(
                 f"the {len(characters)} characters of a tokenizer must be distinct and must not hold U+FFFD"
             )
+        if not 1 <= digits <= _MOST_DIGITS:
+            raise PolicyError(f"an id holds 1 to {_MOST_DIGITS} digits, not {digits}")
         self.characters: Final = characters
-        self._id_of: Final = {char: i for i, char in enumerate(characters, start=len(_SPECIALS))}
-        self._char_of: Final = [_FOREIGN] * len(_SPECIALS) + list(characters)
+        self.digits: Final = digits
+        groups = [f"{number:0{n}}" for n in range(2, digits + 1) for number in range(10**n)]
+        self._char_of: Final = [_FOREIGN] * len(_SPECIALS) + list(characters) + groups
+        self._id_of: Final = {text: i for i, text in enumerate(self._char_of) if text != _FOREIGN}
+        self._piece: Final = re.compile(rf"[0-9]{{1,{digits}}}(?=(?:[0-9]{{{digits}}})*(?![0-9]))|.", re.DOTALL)
 
     @property
     def n_ids(self) -> int:
@@ -75,8 +84,9 @@ class CharTokenizer:
         return len(self._char_of)
 
     def encode(self, text: str) -> list[int]:
-        """One id a character; `unk` for those it does not know."""
-        return [self._id_of.get(char, self.unk) for char in text]
+        """One id a character, or a group of digits; `unk` for those it does not know."""
+        pieces = text if self.digits == 1 else self._piece.findall(text)
+        return [self._id_of.get(piece, self.unk) for piece in pieces]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The characters; U+FFFD for marks.
@@ -96,7 +106,8 @@ class CharTokenizer:
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
-        path.write_text(json.dumps({"format": _FORMAT, "specials": _SPECIALS, "characters": self.characters}) + "\n")
+        fields = {"format": _FORMAT, "specials": _SPECIALS, "characters": self.characters, "digits": self.digits}
+        path.write_text(json.dumps(fields) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> CharTokenizer:
@@ -113,4 +124,4 @@ class CharTokenizer:
             raise PolicyError(
                 f"{path} is no character tokenizer of the format {_FORMAT}; save the model again with this version"
             )
-        return cls(fields["characters"])
+        return cls(fields["characters"], fields.get("digits", 1))

@@ -1,6 +1,7 @@
 """The same episode for small models: one statement, a short question, and tools that take one short text each.
 
-Every cell that is shown gets a letter. The agent reckons with letters and cites by them: "134 a-b a=1,234 b=1,100".
+A cell is shown as a letter and its number. The agent reckons with the letters, and cites a cell as it was shown:
+"2021 a1234|2020 b1100", then "a-b", then "134 a-b a1234 b1100".
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ __all__ = ["LETTER", "BriefSession"]
 
 LETTER: Final = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_(])")
 """A cell's letter in an expression: no function, and no part of a name or a number."""
-
-_CITATION: Final = re.compile(r"([A-Za-z])=(.*)", re.DOTALL)
 
 
 class BriefSession(FinanceSession):
@@ -55,22 +54,27 @@ class BriefSession(FinanceSession):
         for address in new:
             self._lettered[address] = ascii_letters[len(self._lettered)]
         self.opened.add(self._statement.address, [row.number])
-        return "|".join(f"{cell.period} {self._lettered[cell.address]}={cell.text}" for cell in row.cells)
+        return "|".join(f"{cell.period} {self._lettered[cell.address]}{_number(cell)}" for cell in row.cells)
 
     def _reckon(self, code: str) -> str:
         """Run code in which the letters stand for the digits of their cells, with their sign."""
-        known = [(letter, self._cell(letter).value) for letter in self._lettered.values()]
-        return self.python("".join(f"{letter}={value};" for letter, value in known if value is not None) + code)
+        cells = [(letter, self._cell(letter)) for letter in self._lettered.values()]
+        named = "".join(f"{letter}={_number(cell)};" for letter, cell in cells if cell.value is not None)
+        return self.python(named + code)
 
     def _submit_briefly(self, answer: str) -> End:
         value, _, rest = answer.strip().partition(" ")
         expression, _, cited = rest.partition(" ")
-        fields: dict[str, Any] = {"value": value}
-        quotes = dict(_read_citation(one) for one in cited.split())
-        numbers = {letter: f"c{number}" for number, letter in enumerate(quotes, 1)}
-        fields["expression"] = LETTER.sub(lambda match: numbers.get(match[0], match[0]), expression)
-        fields["citations"] = [{"cell": self._cell(letter).address, "quote": quote} for letter, quote in quotes.items()]
-        return self.submit(**fields)
+        cells = [(one[0], self._cell(one[0]), one[1:]) for one in cited.split()]
+        numbers = {letter: f"c{number}" for number, (letter, *_) in enumerate(cells, 1)}
+        citations = [
+            {"cell": cell.address, "quote": cell.text if shown == _number(cell) else shown} for _, cell, shown in cells
+        ]
+        return self.submit(
+            value=value,
+            expression=LETTER.sub(lambda match: numbers.get(match[0], match[0]), expression),
+            citations=citations,
+        )
 
     def _cell(self, letter: str) -> TableCell:
         address = next((address for address, known in self._lettered.items() if known == letter), "")
@@ -94,8 +98,6 @@ class BriefSession(FinanceSession):
         self._lettered = dict(snapshot["lettered"])
 
 
-def _read_citation(written: str) -> tuple[str, str]:
-    match = _CITATION.fullmatch(written)
-    if match is None:
-        raise ActionError(f"a citation looks like a=1,234, not {written[:40]!r}")
-    return match[1], match[2]
+def _number(cell: TableCell) -> str:
+    """What a cell says, in digits with their sign; its text where that is no number."""
+    return cell.text if cell.value is None else f"{cell.value:f}"

@@ -1,4 +1,4 @@
-"""Scripted players of the finance domain: the oracle, ones that are half right, one that does nothing, one that guesses."""
+"""Scripted players of the finance domain: the oracle, ones that are half right, that do nothing, that guess."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CELL: Final = re.compile(r"c([1-9])")
 _DIGITS: Final = "0123456789"
 _COLUMNS: Final = ("abc", "def")
 """The letters of the cells of a first and a second row."""
-_MISREAD: Final = re.compile(r"[0-9]|(?<=[ (*/+-])[a-f](?=[ )*/+=-]|$)")
+_MISREAD: Final = re.compile(r"[0-9]|(?<=[ (*/+-])[a-f](?=[ )*/+0-9-]|$)")
 """A digit, or the letter of a cell."""
 
 
@@ -171,12 +171,12 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     read = [_read_cell(task, cell.address) for cell in cells]
     program = _CELL.sub(lambda match: letters[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
     if program in letters:
-        value = read[0].text if any(character.isdigit() for character in read[0].text) else "0"
+        value = f"{read[0].value:f}"
     else:
         value = written_gold(case)
         reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
         actions.append(say(env, "python", reckoning))
-    cited = " ".join(f"{letter}={cell.text}" for letter, cell in zip(letters, read, strict=True))
+    cited = " ".join(f"{letter}{cell.value:f}" for letter, cell in zip(letters, read, strict=True))
     return [*actions, say(env, "submit", f"{value} {program} {cited}")]
 
 

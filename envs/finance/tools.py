@@ -101,10 +101,16 @@ def brief_tools(*, get_rows: _Call, python: _Call, submit: _Call) -> ToolTable:
     """The tools for small models: each takes one text."""
     rows = one_text("label", "label of a row of the statement")
     code = one_text("code", "Python, in which the letter of a cell stands for its number: a-b")
-    answer = one_text("answer", "VALUE EXPRESSION LETTER=QUOTE ..., such as 134 a-b a=1,234 b=1,100")
+    answer = one_text("answer", "VALUE EXPRESSION CELL ..., cells as they are shown: 134 a-b a1234 b1100")
     return ToolTable(
         (
-            Tool("get_rows", "Show the row of this label, each cell with its letter.", rows, get_rows, short="g"),
+            Tool(
+                "get_rows",
+                "Show the row of this label: of each cell the year, a letter and the number.",
+                rows,
+                get_rows,
+                short="g",
+            ),
             Tool("python", "Run Python in a sandbox.", code, python, short="p"),
             Tool("submit", "Hand in the answer and end the episode.", answer, submit, short="s"),
         )

@@ -1,0 +1,130 @@
+"""Short questions for small models: cells go by letters, and what is judged stays the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workgym.envs.env import WorkEnv
+from workgym.envs.finance.env import make
+from workgym.envs.finance.policies import erring_oracle
+from workgym.tasks.finance.source import FinanceTasks
+from workgym.tasks.task import Task
+
+SHOWN = re.compile(r"(\d{4}) ([a-zA-Z])(\S+?)(?:\||$)")
+
+
+@pytest.fixture
+def env(require_backend: Callable[[str], None], require_extra: Callable[[str], None]) -> Iterator[WorkEnv]:
+    require_backend("local")
+    require_extra("finance")
+    made = make(level=1, style="short")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def difference() -> Task:
+    """A question about one line in two years."""
+    source, rng = FinanceTasks("derive", "short"), np.random.default_rng(0)
+    tasks = (source.sample(1, rng) for _ in range(200))
+    return next(task for task in tasks if task.public["question"].startswith("difference"))
+
+
+def begin(env: WorkEnv, task: Task) -> list[tuple[str, str, str]]:
+    """Read the row that is asked about; (year, letter, amount) of each of its cells."""
+    question, _ = env.reset(options={"task": task})
+    label = " ".join(str(question).split()[1:-2])
+    return SHOWN.findall(step(env, f"g {label}")[0])
+
+
+def step(env: WorkEnv, action: str) -> tuple[str, float, bool, dict[str, Any]]:
+    text, reward, terminated, truncated, info = env.step(action)
+    return str(text), float(reward), terminated or truncated, info
+
+
+def answer(env: WorkEnv, task: Task) -> str:
+    """The right submission, made of what is shown alone."""
+    cells = {year: (letter, amount) for year, letter, amount in begin(env, task)}
+    after, before = (cells[year] for year in task.public["question"].split()[-2:])
+    program = f"{after[0]}-{before[0]}"
+    value = step(env, f"p {program}")[0]
+    return f"s {value} {program} {after[0]}{after[1]} {before[0]}{before[1]}"
+
+
+def test_letters_stand_for_numbers_in_the_sandbox_and_for_cells_in_the_answer(env: WorkEnv, difference: Task) -> None:
+    _, reward, ended, info = step(env, answer(env, difference))
+    assert (reward, ended, info["is_success"]) == (1.0, True, True)
+
+
+def test_a_row_that_is_read_again_keeps_its_letters_and_another_gets_new_ones(env: WorkEnv, difference: Task) -> None:
+    cells = begin(env, difference)
+    label = " ".join(difference.public["question"].split()[1:-2])
+    assert SHOWN.findall(step(env, f"g {label}")[0]) == cells
+    assert [letter for _, letter, _ in cells] == ["a", "b", "c"]
+    other = SHOWN.findall(step(env, "g per share")[0])
+    assert [letter for _, letter, _ in other] == ["d", "e", "f"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reward"),
+    [
+        (lambda text: text.split(" ")[0] + " " + text.split(" ")[1], 0.2),  # the value alone
+        (lambda text: re.sub(r" ([a-c])(\d+)", r" \1\g<2>1", text), 0.2),  # numbers that stand nowhere
+        (lambda text: re.sub(r" (-?\d+) ", r" 1\1 ", text, count=1), 0.0),  # another value
+    ],
+)
+def test_what_is_missing_costs_as_much_as_in_the_full_style(
+    env: WorkEnv, difference: Task, spoil: Callable[[str], str], reward: float
+) -> None:
+    _, got, ended, info = step(env, spoil(answer(env, difference)))
+    assert (got, ended, info["is_success"]) == (reward, True, False)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("s 1 x x1", "no cell with the letter 'x' was shown"),
+        ("s 1 a 1234", "no cell with the letter '1' was shown"),
+        ("s 1 a-b a1", "unknown name"),
+        ("p x", "NameError"),
+        ("g no such line", "no row of"),
+    ],
+)
+def test_what_cannot_be_understood_is_answered_and_the_episode_goes_on(
+    env: WorkEnv, difference: Task, action: str, said: str
+) -> None:
+    begin(env, difference)
+    text, _, ended, _ = step(env, action)
+    assert said in text
+    assert not ended
+
+
+def test_letters_outlive_a_snapshot(env: WorkEnv, difference: Task) -> None:
+    right = answer(env, difference)
+    kept = env.snapshot()
+    step(env, "s 1")
+    env.restore(kept)
+    assert step(env, right)[1] == 1.0
+    env.restore(kept)
+    (fork,) = env.fork(1)
+    assert step(fork, right)[1] == 1.0
+
+
+def test_an_oracle_that_errs_takes_other_columns_too(env: WorkEnv, difference: Task) -> None:
+    player = erring_oracle(1.0)
+    read = set()
+    for seed in range(20):
+        observation, info = env.reset(seed=seed, options={"task": difference})
+        right = env.oracle_action()
+        assert player(str(observation), info, env) == right  # nothing to misread in the name of a line
+        observation, *_, info = env.step(right)
+        player = erring_oracle(1.0, seed)
+        read.add(player(str(observation), info, env))
+        assert env.oracle_action() not in read
+    assert read <= {f"p {one}-{other}" for one in "abc" for other in "abc"}
+    assert len(read) >= 3
