@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-__all__ = ["Document", "Page", "Table", "TableCell", "TableRow"]
+__all__ = ["CellKind", "Document", "Page", "Table", "TableCell", "TableRow"]
 
 CellKind = Literal["amount", "blank", "words", "unreadable"]
 

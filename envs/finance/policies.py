@@ -22,7 +22,10 @@ from workgym.tasks.finance.questions import Question
 from workgym.tasks.finance.statements import Cell, displayed
 from workgym.tasks.task import Task
 
-__all__ = ["PLAYERS", "call", "erring_oracle", "noop", "oracle", "random_guess", "steps", "value_alone"]
+__all__ = [
+    "PLAYERS", "call", "cells_for", "erring_oracle", "is_brief", "noop", "oracle", "random_guess", "steps", "value_alone",
+    "write_number", "written_gold",
+]  # fmt: skip
 
 _CELL: Final = re.compile(r"c([1-9])")
 _DIGITS: Final = "0123456789"
@@ -168,16 +171,9 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     rows = {line: _row_of(task, next(cell for cell in cells if cell.fact.line == line)) for line in lines}
     shown = [cell.address for line in lines for cell in rows[line].cells]
     letters = [ascii_letters[shown.index(cell.address)] for cell in cells]
-    read = [_read_cell(task, cell.address) for cell in cells]
     program = _CELL.sub(lambda match: letters[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
-    if program in letters:
-        value = f"{read[0].value:f}"
-    else:
-        value = written_gold(case)
-        reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
-        actions.append(say(env, "python", reckoning))
-    cited = " ".join(f"{letter}{cell.value:f}" for letter, cell in zip(letters, read, strict=True))
-    return [*actions, say(env, "submit", f"{value} {program} {cited}")]
+    reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
+    return [*actions, say(env, "python", reckoning), say(env, "submit", f"= {program}")]
 
 
 def _words(question: Question, case: Case) -> str:

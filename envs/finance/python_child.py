@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 sys.modules["pyarrow"] = cast("ModuleType", None)
 
 import numpy as np  # noqa: E402
-import pandas as pd  # type: ignore[import-untyped]  # noqa: E402
+import pandas as pd  # noqa: E402
 
 __all__ = ["Cell", "Tables", "main"]
 

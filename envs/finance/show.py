@@ -36,7 +36,7 @@ def choose_rows(table: Table, part: str) -> list[TableRow]:
             raise ActionError(f"{table.address} has the rows r1 to r{len(table.rows)}, not {part}")
     elif part:
         words = _plain(part)
-        chosen = [row for row in body if _plain(row.label) == words] or [
+        chosen = [row for row in body if row.cells and _plain(row.label) == words] or [
             row for row in body if words in _plain(" ".join(row.path))
         ]
         if not chosen:

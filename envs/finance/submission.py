@@ -5,7 +5,6 @@ It is read from its text and the public answer spec alone, so a refusal tells no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -102,11 +101,6 @@ def _check_expression(expression: object, n_citations: int) -> Refusal | None:
 
 
 def _read_citations(given: object) -> tuple[Citation, ...] | Refusal:
-    if isinstance(given, str):  # the list, written as a text
-        try:
-            given = json.loads(given) if given.strip() else []
-        except (ValueError, RecursionError):
-            return Refusal("citations", f"citations are a list of {{cell, quote}}, not the text {shown(str(given))}")
     if given is None:
         return ()
     if not isinstance(given, list | tuple):

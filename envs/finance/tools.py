@@ -101,7 +101,9 @@ def brief_tools(*, get_rows: _Call, python: _Call, submit: _Call) -> ToolTable:
     """The tools for small models: each takes one text."""
     rows = one_text("label", "label of a row of the statement")
     code = one_text("code", "Python, in which the letter of a cell stands for its number: a-b")
-    answer = one_text("answer", "VALUE EXPRESSION CELL ..., cells as they are shown: 134 a-b a1234 b1100")
+    answer = one_text(
+        "answer", "VALUE EXPRESSION, the expression over letters; = a-b where the value is what Python printed last"
+    )
     return ToolTable(
         (
             Tool(

@@ -81,16 +81,18 @@ class Case:
 
 
 @functools.lru_cache(maxsize=64)
-def report(structure_seed: int, value_seed: int, level: int, blanks: frozenset[Fact] = frozenset()) -> Reported:
+def report(structure_seed: int, value_seed: int, level: int, blanks: frozenset[Fact] | None = None) -> Reported:
     """Make a filing and its books; kept for a while, since many episodes of one task are judged.
 
     Args:
         structure_seed: decides the company and the layout.
         value_seed: decides the amounts.
         level: decides what the filing shows.
-        blanks: facts whose cells are left blank.
+        blanks: facts whose cells are left blank; None for those of the structure, for every large filing has some.
     """
-    structure = replace(draw_structure(structure_seed).at_level(level), blanks=blanks)
+    structure = draw_structure(structure_seed).at_level(level)
+    if blanks is not None:
+        structure = replace(structure, blanks=blanks)
     filing = plan_filing(structure, level)
     return Reported(level, filing, draw_ledger(structure, value_seed), cells_by_address(filing.tables))
 

@@ -17,6 +17,7 @@ PARTS = {
     "ledger",
     "python",
     "train",
+    "finance",
     "openai",
     "bench",
     "cores",

@@ -260,6 +260,7 @@ _PARTS: Final[dict[str, Callable[[], Part]]] = {
     "ledger": _ledger,
     "python": _python,
     "train": _extra("train", "`workgym train`, and playing checkpoints"),
+    "finance": _extra("finance", "the domain Finance-v0"),
     "openai": _extra("openai", "`workgym eval --agent openai:MODEL`"),
     "bench": _extra("bench", "comparisons with TRL, and `examples/trl_grpo.py`"),
     "cores": _cores,
