@@ -1,7 +1,8 @@
 """The same episode for small models: one statement, a short question, and tools that take one short text each.
 
-A cell is shown as a letter and its number. The agent reckons with the letters, and cites a cell as it was shown:
-"2021 a1234|2020 b1100", then "a-b", then "134 a-b a1234 b1100".
+A cell is shown as a letter and its number: "2021 a1234|2020 b1100". The agent reckons with the letters, "a-b", and
+hands in "= a-b": what Python printed last, resting on these cells. So a small model has to find the rows, the years and
+the arithmetic, and need not copy a digit.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class BriefSession(FinanceSession):
         first = next(iter(self.library.documents.values()))
         self._statement: Final[Table] = max(first.tables.values(), key=lambda table: len(table.rows))
         self._lettered: dict[str, str] = {}  # address -> letter, in the order in which they were shown
+        self._printed = ""
         self._tools = brief_tools(get_rows=self._get_rows, python=self._reckon, submit=self._submit_briefly)
 
     def observe(self) -> Observation:
@@ -60,20 +62,21 @@ class BriefSession(FinanceSession):
         """Run code in which the letters stand for the digits of their cells, with their sign."""
         cells = [(letter, self._cell(letter)) for letter in self._lettered.values()]
         named = "".join(f"{letter}={_number(cell)};" for letter, cell in cells if cell.value is not None)
-        return self.python(named + code)
+        self._printed = self.python(named + code)
+        return self._printed
 
     def _submit_briefly(self, answer: str) -> End:
-        value, _, rest = answer.strip().partition(" ")
-        expression, _, cited = rest.partition(" ")
-        cells = [(one[0], self._cell(one[0]), one[1:]) for one in cited.split()]
-        numbers = {letter: f"c{number}" for number, (letter, *_) in enumerate(cells, 1)}
-        citations = [
-            {"cell": cell.address, "quote": cell.text if shown == _number(cell) else shown} for _, cell, shown in cells
-        ]
+        value, _, expression = answer.strip().partition(" ")
+        if value == "=":
+            if not self._printed:
+                raise ActionError("= stands for what Python printed last, and it has printed nothing")
+            value = self._printed
+        letters = list(dict.fromkeys(LETTER.findall(expression)))
+        cells = [self._cell(letter) for letter in letters]
         return self.submit(
             value=value,
-            expression=LETTER.sub(lambda match: numbers.get(match[0], match[0]), expression),
-            citations=citations,
+            expression=LETTER.sub(lambda match: f"c{letters.index(match[0]) + 1}", expression),
+            citations=[{"cell": cell.address, "quote": cell.text} for cell in cells],
         )
 
     def _cell(self, letter: str) -> TableCell:
@@ -85,8 +88,9 @@ class BriefSession(FinanceSession):
     # ------------------------------------------------------------------ its life
 
     def snapshot(self) -> object:
-        """What had been shown, and under which letters."""
-        return {"task": self.task.id, "opened": self.opened.to_state(), "lettered": dict(self._lettered)}
+        """What had been shown, under which letters, and what was printed."""
+        kept = {"lettered": dict(self._lettered), "printed": self._printed}
+        return {"task": self.task.id, "opened": self.opened.to_state(), **kept}
 
     def restore(self, snapshot: Any) -> None:
         """Go back to a snapshot of the same task.
@@ -95,7 +99,7 @@ class BriefSession(FinanceSession):
             ValueError: it is of another task.
         """
         super().restore(snapshot)
-        self._lettered = dict(snapshot["lettered"])
+        self._lettered, self._printed = dict(snapshot["lettered"]), str(snapshot["printed"])
 
 
 def _number(cell: TableCell) -> str:

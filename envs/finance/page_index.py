@@ -30,9 +30,9 @@ _N_WORDS_KEPT: Final = 2048
 _N_TELLING: Final = 4  # words that a snippet is chosen for: those that say most of its page
 _BEFORE_CHARS: Final = 60  # of a snippet, before the word that it is chosen for
 _UNREADABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-_GROUPED: Final = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_GROUPED: Final = re.compile(r"[0-9][0-9,]*,[0-9]{3}(?![0-9])")
 
-_MAKE: Final = "CREATE VIRTUAL TABLE pages USING fts5(body, numbers, tokenize = 'porter unicode61')"
+_MAKE: Final = "CREATE VIRTUAL TABLE pages USING fts5(body, numbers, content = '', tokenize = 'porter unicode61')"
 _FIND: Final = "SELECT rowid, rank FROM pages WHERE pages MATCH ?"
 
 _Scores = NDArray[np.float64]
@@ -104,7 +104,7 @@ class PageIndex:
         pages = self._made = self._made or self._make()
         scores = np.zeros(len(self.rows))
         for row, rank in pages.execute(_FIND, ('"' + word.replace('"', '""') + '"',)):
-            scores[row - 1] = -rank
+            scores[row] = -rank
         self._scores[word] = scores
         if len(self._scores) > _N_WORDS_KEPT:
             self._scores.popitem(last=False)
@@ -114,7 +114,8 @@ class PageIndex:
         pages = sqlite3.connect(":memory:", check_same_thread=False)
         pages.execute(_MAKE)
         pages.executemany(
-            "INSERT INTO pages VALUES (?, ?)", ((row.text, _whole_numbers(row.text)) for row in self.rows)
+            "INSERT INTO pages (rowid, body, numbers) VALUES (?, ?, ?)",
+            ((number, row.text, _whole_numbers(row.text)) for number, row in enumerate(self.rows)),
         )
         return pages
 
@@ -190,7 +191,8 @@ def _text_of(page: Page, document: Document) -> str:
             texts += _texts_of(table)
     for table in tables.values():
         texts += _texts_of(table)
-    return _UNREADABLE.sub(" ", " ".join(texts))
+    text = " ".join(texts)
+    return text if text.isprintable() else _UNREADABLE.sub(" ", text)
 
 
 def _texts_of(table: Table) -> list[str]:

@@ -1,7 +1,7 @@
 """Recipe `finance-first`: a small model from scratch learns Finance-v0, first by imitation, then by reinforcement.
 
 It reads rows of an income statement, reckons in the sandbox and submits with evidence. It is measured on companies that
-no stage has seen: once with names of lines that stand in no training task, once with known ones.
+no stage has seen, once in words of the training split and once in other ones.
 """
 
 from __future__ import annotations
@@ -18,11 +18,17 @@ from workgym.agents.outcomes import summarize
 from workgym.agents.policies.scripted import ScriptedPolicy
 from workgym.agents.renderer import CharRenderer
 from workgym.agents.surroundings import Surroundings
-from workgym.agents.tokenizer import CharTokenizer
 from workgym.benchmarks.learning import LearningReport
 from workgym.course import Course, archive_note, falling_rate, rl_plan, sft_plan, teach, write_results
 from workgym.envs.finance.policies import erring_oracle
-from workgym.finance_first_settings import KNOWN_WORDS, LEVEL, FinanceFirstConfig, model_shape, task_source
+from workgym.finance_first_settings import (
+    LEVEL,
+    NEW_WORDS,
+    FinanceFirstConfig,
+    make_tokenizer,
+    model_shape,
+    task_source,
+)
 from workgym.lesson import Pupil
 from workgym.run_folder import RunFolder
 from workgym.training.curriculum import Uniform, arms_of
@@ -31,7 +37,6 @@ from workgym.training.trainer import TrainerConfig
 __all__ = ["FinanceFirstConfig", "run"]
 
 _MAX_TURN_TOKENS: Final = 64
-_MAX_MICRO_TOKENS: Final = 4096
 _SURROUNDINGS: Final = Surroundings("Finance-v0", {"family": "all", "style": "short"}, _MAX_TURN_TOKENS)
 
 
@@ -47,7 +52,7 @@ def run(config: FinanceFirstConfig, folder: Path) -> None:
         PolicyError: a number of a step is not finite, or a checkpoint cannot be written.
     """
     torch.set_num_threads(config.n_threads)
-    tokenizer = CharTokenizer()
+    tokenizer = make_tokenizer()
     model = Llama(model_shape(config, tokenizer), seed=config.seed)
     with RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder:
         n_parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -69,10 +74,10 @@ def _course(config: FinanceFirstConfig) -> Course:
         n_demonstrations=config.n_demonstrations,
         player=ScriptedPolicy("erring-oracle", erring_oracle(config.error_rate, config.seed)),
         sft=sft_plan(config),
-        sft_how=replace(falling_rate(config, warmup_steps=30), max_tokens=_MAX_MICRO_TOKENS),
+        sft_how=falling_rate(config, warmup_steps=30),
         scheduler=Uniform(arms_of("finance", source, (LEVEL,))),
         rl=replace(rl_plan(config, _MAX_TURN_TOKENS), shuffle_rewards=config.shuffle_rewards),
-        rl_how=TrainerConfig(lr=config.rl_lr, max_tokens=_MAX_MICRO_TOKENS),
+        rl_how=TrainerConfig(lr=config.rl_lr),
     )
 
 
@@ -88,15 +93,14 @@ def _report(config: FinanceFirstConfig, run_folder: RunFolder) -> None:
     ]
     report = LearningReport(
         title=f"finance-first: Finance-v0, short questions of level {LEVEL}, seed {config.seed}",
-        stages=[result for result in run_folder.results if not result.name.startswith(KNOWN_WORDS)],
-        foreign=[result for result in run_folder.results if result.name.startswith(KNOWN_WORDS)],
+        stages=[result for result in run_folder.results if not result.name.startswith(NEW_WORDS)],
+        foreign=[result for result in run_folder.results if result.name.startswith(NEW_WORDS)],
         settings=asdict(config),
         episodes=[(words, episode) for words, episode in shown if episode],
         notes=[
-            "Held-out filings are of companies that no stage has seen, and name their lines in words that no training "
-            "filing has; those of another kind are of unseen companies too, in words of the training split. Success: "
-            "the value is right, follows from the cited cells and is cited, actions sampled at temperature 1; greedy: "
-            "the likeliest token always.",
+            "Held-out filings are of companies that no stage has seen. Those of another kind are too, and name their "
+            "lines as no training filing does. Success: the value is right and follows from the cells that are "
+            "cited, actions sampled at temperature 1; greedy: the likeliest token always.",
             archive_note(archive),
             _by_family(archive),
         ],

@@ -58,10 +58,10 @@ def report(folder: Path) -> Any:
     return json.loads((folder / "report.json").read_text())
 
 
-def test_unseen_companies_are_asked_about_around_every_stage_in_unseen_and_in_known_words(whole: Path) -> None:
+def test_unseen_companies_are_asked_about_around_every_stage_in_known_and_in_new_words(whole: Path) -> None:
     told = report(whole)
     assert [stage["name"] for stage in told["stages"]] == ["before", "sft", "rl"]
-    assert [stage["name"] for stage in told["foreign"]] == [f"known-words-{name}" for name in ("before", "sft", "rl")]
+    assert [stage["name"] for stage in told["foreign"]] == [f"new-words-{name}" for name in ("before", "sft", "rl")]
     assert {stage["n"] for stage in told["stages"] + told["foreign"]} == {SMALL["n_eval"]}
     assert len(metrics(whole)) == 3 + 2
 
@@ -110,7 +110,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(setting: str, said: str, tmp
 @pytest.mark.timeout(3600)
 def test_each_stage_raises_success_on_companies_that_none_has_seen(tmp_path: Path) -> None:
     finish(command("finance-first", "--out", str(tmp_path / "run")), timeout_s=3600)
-    before, imitated, practiced = report(tmp_path / "run")["foreign"]
+    before, imitated, practiced = report(tmp_path / "run")["stages"]
     assert before["high"] < imitated["low"]
     assert imitated["high"] < practiced["low"]
     assert practiced["n"] == 256

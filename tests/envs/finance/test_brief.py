@@ -52,8 +52,8 @@ def answer(env: WorkEnv, task: Task) -> str:
     cells = {year: (letter, amount) for year, letter, amount in begin(env, task)}
     after, before = (cells[year] for year in task.public["question"].split()[-2:])
     program = f"{after[0]}-{before[0]}"
-    value = step(env, f"p {program}")[0]
-    return f"s {value} {program} {after[0]}{after[1]} {before[0]}{before[1]}"
+    assert int(step(env, f"p {program}")[0]) == int(after[1]) - int(before[1])
+    return f"s = {program}"
 
 
 def test_letters_stand_for_numbers_in_the_sandbox_and_for_cells_in_the_answer(env: WorkEnv, difference: Task) -> None:
@@ -73,9 +73,9 @@ def test_a_row_that_is_read_again_keeps_its_letters_and_another_gets_new_ones(en
 @pytest.mark.parametrize(
     ("spoil", "reward"),
     [
-        (lambda text: text.split(" ")[0] + " " + text.split(" ")[1], 0.2),  # the value alone
-        (lambda text: re.sub(r" ([a-c])(\d+)", r" \1\g<2>1", text), 0.2),  # numbers that stand nowhere
-        (lambda text: re.sub(r" (-?\d+) ", r" 1\1 ", text, count=1), 0.0),  # another value
+        (lambda text: text.replace("=", "1"), 0.0),  # another value
+        (lambda text: text.replace("-", "+"), 0.2),  # the value follows otherwise
+        (lambda text: text.replace("-", "*0+1-"), 0.2),
     ],
 )
 def test_what_is_missing_costs_as_much_as_in_the_full_style(
@@ -88,9 +88,9 @@ def test_what_is_missing_costs_as_much_as_in_the_full_style(
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        ("s 1 x x1", "no cell with the letter 'x' was shown"),
-        ("s 1 a 1234", "no cell with the letter '1' was shown"),
-        ("s 1 a-b a1", "unknown name"),
+        ("s = a", "it has printed nothing"),
+        ("s 1 x", "no cell with the letter 'x' was shown"),
+        ("s 1 a-c2", "c2"),
         ("p x", "NameError"),
         ("g no such line", "no row of"),
     ],
