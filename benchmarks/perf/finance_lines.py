@@ -43,7 +43,7 @@ def in_turn(n_rounds: int, ours: Callable[[], object], theirs: Callable[[], obje
     return mine, other
 
 
-def ratio(name: str, ours_s: float, theirs_s: float, goal: float) -> Line:
+def ratio(name: str, ours_s: float, theirs_s: float, goal: float | None) -> Line:
     """A line that says how many times more CPU the other takes."""
     line = {"name": f"finance_{name}", "ratio": round(theirs_s / ours_s, 2), "goal": goal, "better": "higher"}
     return line | {"ours_ms": ms(ours_s), "theirs_ms": ms(theirs_s)}
