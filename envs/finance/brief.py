@@ -1,14 +1,14 @@
 """The same episode for small models: one statement, a short question, and tools that take one short text each.
 
-A cell is shown as a letter and its number: "2021 a1234|2020 b1100". The agent reckons with the letters, "a-b", and
-hands in "= a-b": what Python printed last, resting on these cells. So a small model has to find the rows, the years and
-the arithmetic, and need not copy a digit.
+A row is shown with a letter, "a 2021 1234|2020 1100", and a cell goes by its letter and its year. The agent reckons,
+"a2021-a2020", and hands in "= a2021-a2020": what Python printed last, resting on these cells. So a small model has to
+find the rows, the years and the arithmetic, and need not copy an amount.
 """
 
 from __future__ import annotations
 
 import re
-from string import ascii_letters
+from string import ascii_lowercase
 from typing import Any, Final
 
 from workgym.envs.domain import Observation
@@ -21,10 +21,10 @@ from workgym.envs.tool import End
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
-__all__ = ["LETTER", "BriefSession"]
+__all__ = ["CELL_NAME", "BriefSession"]
 
-LETTER: Final = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_(])")
-"""A cell's letter in an expression: no function, and no part of a name or a number."""
+CELL_NAME: Final = re.compile(r"(?<![A-Za-z0-9_.])[a-z][0-9]{4}(?![A-Za-z0-9_(])")
+"""What a cell goes by in an expression."""
 
 
 class BriefSession(FinanceSession):
@@ -39,7 +39,7 @@ class BriefSession(FinanceSession):
         super().__init__(task, pool)
         first = next(iter(self.library.documents.values()))
         self._statement: Final[Table] = max(first.tables.values(), key=lambda table: len(table.rows))
-        self._lettered: dict[str, str] = {}  # address -> letter, in the order in which they were shown
+        self._letters: dict[int, str] = {}  # number of a row -> letter, in the order in which they were shown
         self._printed = ""
         self._tools = brief_tools(get_rows=self._get_rows, python=self._reckon, submit=self._submit_briefly)
 
@@ -50,19 +50,16 @@ class BriefSession(FinanceSession):
     def _get_rows(self, label: str) -> str:
         rows = choose_rows(self._statement, label)
         row = next((row for row in rows if any(cell.kind == "amount" for cell in row.cells)), rows[-1])
-        new = [cell.address for cell in row.cells if cell.address not in self._lettered]
-        if len(self._lettered) + len(new) > len(ascii_letters):
-            raise ActionError(f"at most {len(ascii_letters)} cells can be shown: answer from those that were")
-        for address in new:
-            self._lettered[address] = ascii_letters[len(self._lettered)]
+        if row.number not in self._letters and len(self._letters) == len(ascii_lowercase):
+            raise ActionError(f"at most {len(ascii_lowercase)} rows can be shown: answer from those that were")
+        letter = self._letters.setdefault(row.number, ascii_lowercase[len(self._letters)])
         self.opened.add(self._statement.address, [row.number])
-        return "|".join(f"{cell.period} {self._lettered[cell.address]}{_number(cell)}" for cell in row.cells)
+        return f"{letter} {'|'.join(f'{cell.period} {_number(cell)}' for cell in row.cells)}"
 
     def _reckon(self, code: str) -> str:
-        """Run code in which the letters stand for the digits of their cells, with their sign."""
-        cells = [(letter, self._cell(letter)) for letter in self._lettered.values()]
-        named = "".join(f"{letter}={_number(cell)};" for letter, cell in cells if cell.value is not None)
-        self._printed = self.python(named + code)
+        """Run code in which the names of cells stand for their digits, with their sign."""
+        named = [f"{name}={_number(cell)};" for name, cell in self._cells().items() if cell.value is not None]
+        self._printed = self.python("".join(named) + code)
         return self._printed
 
     def _submit_briefly(self, answer: str) -> End:
@@ -71,25 +68,28 @@ class BriefSession(FinanceSession):
             if not self._printed:
                 raise ActionError("= stands for what Python printed last, and it has printed nothing")
             value = self._printed
-        letters = list(dict.fromkeys(LETTER.findall(expression)))
-        cells = [self._cell(letter) for letter in letters]
+        names, known = list(dict.fromkeys(CELL_NAME.findall(expression))), self._cells()
+        if strange := [name for name in names if name not in known]:
+            raise ActionError(f"no cell {strange[0]} was shown")
         return self.submit(
             value=value,
-            expression=LETTER.sub(lambda match: f"c{letters.index(match[0]) + 1}", expression),
-            citations=[{"cell": cell.address, "quote": cell.text} for cell in cells],
+            expression=CELL_NAME.sub(lambda match: f"c{names.index(match[0]) + 1}", expression),
+            citations=[{"cell": known[name].address, "quote": known[name].text} for name in names],
         )
 
-    def _cell(self, letter: str) -> TableCell:
-        address = next((address for address, known in self._lettered.items() if known == letter), "")
-        if not address:
-            raise ActionError(f"no cell with the letter {letter!r} was shown")
-        return self._statement.cells[address]
+    def _cells(self) -> dict[str, TableCell]:
+        """The cells that were shown, by name; a row that tells a year twice names the first of the two."""
+        cells: dict[str, TableCell] = {}
+        for row in self._statement.rows:
+            for cell in row.cells if row.number in self._letters else ():
+                cells.setdefault(f"{self._letters[row.number]}{cell.period}", cell)
+        return cells
 
     # ------------------------------------------------------------------ its life
 
     def snapshot(self) -> object:
         """What had been shown, under which letters, and what was printed."""
-        kept = {"lettered": dict(self._lettered), "printed": self._printed}
+        kept = {"letters": dict(self._letters), "printed": self._printed}
         return {"task": self.task.id, "opened": self.opened.to_state(), **kept}
 
     def restore(self, snapshot: Any) -> None:
@@ -99,7 +99,7 @@ class BriefSession(FinanceSession):
             ValueError: it is of another task.
         """
         super().restore(snapshot)
-        self._lettered, self._printed = dict(snapshot["lettered"]), str(snapshot["printed"])
+        self._letters, self._printed = dict(snapshot["letters"]), str(snapshot["printed"])
 
 
 def _number(cell: TableCell) -> str:

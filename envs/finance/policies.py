@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from string import ascii_letters
+from string import ascii_lowercase
 from typing import Any, Final
 
 import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
-from workgym.envs.finance.document import Document, TableCell, TableRow
+from workgym.envs.finance.document import Document, TableCell
 from workgym.envs.finance.session import documents_of
 from workgym.envs.playing import chance, erring, say
 from workgym.tasks.finance.case import Case, case_of
@@ -28,11 +28,8 @@ __all__ = [
 ]  # fmt: skip
 
 _CELL: Final = re.compile(r"c([1-9])")
-_DIGITS: Final = "0123456789"
-_COLUMNS: Final = ("abc", "def")
-"""The letters of the cells of a first and a second row."""
-_MISREAD: Final = re.compile(r"[0-9]|(?<=[ (*/+-])[a-f](?=[ )*/+0-9-]|$)")
-"""A digit, or the letter of a cell."""
+_YEAR: Final = re.compile(r"(?<=\b[a-z])[0-9]{4}\b")
+"""Of a cell, in the expressions of small models."""
 
 
 def oracle(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
@@ -62,7 +59,7 @@ def value_alone(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
 
 
 def erring_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
-    """An oracle that misreads at a share of its actions: a digit, or for small models also the letter of a cell.
+    """An oracle that misreads at a share of its actions: a digit, or for small models a year.
 
     Args:
         rate: share of the actions that err, in [0, 1].
@@ -168,10 +165,8 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     cells = cells_for(question, case.reported.cells.values())
     lines = list(dict.fromkeys(cell.fact.line for cell in cells))
     actions = [say(env, "get_rows", structure.label(line)) for line in lines]
-    rows = {line: _row_of(task, next(cell for cell in cells if cell.fact.line == line)) for line in lines}
-    shown = [cell.address for line in lines for cell in rows[line].cells]
-    letters = [ascii_letters[shown.index(cell.address)] for cell in cells]
-    program = _CELL.sub(lambda match: letters[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
+    names = [f"{ascii_lowercase[lines.index(cell.fact.line)]}{cell.fact.period}" for cell in cells]
+    program = _CELL.sub(lambda match: names[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
     reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
     return [*actions, say(env, "python", reckoning), say(env, "submit", f"= {program}")]
 
@@ -189,11 +184,6 @@ def _read_cell(task: Task, address: str) -> TableCell:
     return _document(task).tables[address.partition("!")[0]].cells[address]
 
 
-def _row_of(task: Task, cell: Cell) -> TableRow:
-    table = _document(task).tables[cell.address.partition("!")[0]]
-    return next(row for row in table.rows if any(one.address == cell.address for one in row.cells))
-
-
 def _read_place(task: Task, address: str) -> str:
     """What stands in a cell, or in a line."""
     place, _, number = address.partition("!")
@@ -203,15 +193,15 @@ def _read_place(task: Task, address: str) -> str:
 
 
 def _misread(text: str, rng: np.random.Generator) -> str:
-    """Change one digit of an action, or take another column where cells have letters."""
-    places = [match.start() for match in _MISREAD.finditer(text)]
-    if not places:
+    """Take the year before or after for one cell of an action; where no cell goes by a year, change one digit."""
+    years, digits = list(_YEAR.finditer(text)), list(re.finditer(r"[0-9]", text))
+    if years:
+        year = years[int(rng.integers(len(years)))]
+        return f"{text[: year.start()]}{int(year[0]) + (1 if rng.random() < 0.5 else -1)}{text[year.end() :]}"
+    if not digits:
         return text
-    place = places[int(rng.integers(len(places)))]
-    read = text[place]
-    column = next((letters for letters in _COLUMNS if read in letters), _DIGITS)
-    other = column[(column.index(read) + int(rng.integers(1, len(column)))) % len(column)]
-    return f"{text[:place]}{other}{text[place + 1 :]}"
+    place = digits[int(rng.integers(len(digits)))].start()
+    return f"{text[:place]}{(int(text[place]) + int(rng.integers(1, 10))) % 10}{text[place + 1 :]}"
 
 
 PLAYERS: Final[Mapping[str, ScriptedPlayer]] = {
