@@ -48,7 +48,7 @@ def spec_in_words(spec: AnswerSpec) -> str:
 
 def _number(spec: AnswerSpec) -> str:
     places = "1 decimal" if spec.decimals == 1 else f"{spec.decimals} decimals"
-    sign = "negative where it is" if spec.sign == "signed" else "without a sign, and its direction beside it"
+    sign = "with its sign" if spec.sign == "signed" else "without a sign, and its direction beside it"
     if spec.kind == "count":
         scale = "" if spec.scale == "units" else f" in {spec.scale}"
         return f"a count{scale}"
