@@ -34,8 +34,12 @@ _YEAR: Final = re.compile(r"(?<=\b[a-z])[0-9]{4}\b")
 
 def oracle(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     """Search, open the page, read the tables, reckon where there is something to reckon, and submit with evidence."""
-    plan = _brief_steps(env) if is_brief(env.task) else steps(env.task)
-    return plan[min(int(info["turn"]), len(plan) - 1)]
+    brief = is_brief(env.task)
+    plan = _brief_steps(env) if brief else steps(env.task)
+    turn = min(int(info["turn"]), len(plan) - 1)
+    if brief and turn == len(plan) - 1 and observation.startswith("error: "):
+        turn -= 1  # an action was spoiled: reckon again
+    return plan[turn]
 
 
 def noop(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:

@@ -24,6 +24,7 @@ STYLES: Final = ("full", "short")
 
 _VERSION: Final = "1"
 _BUDGETS: Final = {1: Budget(turns=12, tokens=8192, wall_s=600.0), 2: Budget(turns=20, tokens=16384, wall_s=900.0)}
+_SHORT_BUDGET: Final = Budget(turns=8, tokens=8192, wall_s=600.0)
 _GAP_SHARE: Final = 0.08
 """Of the tasks from level 2 on that have no answer; as many are the twins of such, which have one."""
 _LAST_DIGITS: Final = {"train": tuple(range(8)), "validation": (8,), "test": (9,)}
@@ -96,7 +97,7 @@ class FinanceTasks:
             level=level,
             split=split,
             prompt="",
-            budget=_BUDGETS[level],
+            budget=_BUDGETS[level] if self.style == "full" else _SHORT_BUDGET,
             source=f"FinanceTasks {self.version}",
         )
         for _ in range(_MOST_DRAWS):
