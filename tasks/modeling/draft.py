@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workgym.tasks.modeling.groups import Group
+from workgym.tasks.modeling.families.change import Change
 from workgym.tasks.modeling.template import Template
 from workgym.tasks.modeling.tree import Tree
 
@@ -21,7 +21,7 @@ class Draft:
         template: the kind of part.
         tree: the part that is wanted.
         half_right: a part that is nearly the wanted one: one thing about it is wrong.
-        groups: what must hold of the part beside what its tree says.
+        change: the edit, if it is one.
         full: the whole prompt.
         short: the prompt in few words.
         told: the sizes that the prompt tells.
@@ -36,6 +36,6 @@ class Draft:
     full: str
     short: str
     told: Mapping[str, float]
-    groups: Sequence[Group] = ()
+    change: Change | None = None
     variant: Sequence[Any] = ()
     start: Mapping[str, Any] = field(default_factory=dict)

@@ -71,13 +71,12 @@ def _duplicates(triangles: Triangles, rng: np.random.Generator) -> Triangles:
 
 def _t_junctions(triangles: Triangles, rng: np.random.Generator) -> Triangles:
     """Split triangles at the middle of their longest edge, while their neighbor there stays whole."""
+    first = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2).argmax(axis=1)
+    corners = [triangles[np.arange(len(triangles)), (first + step) % 3] for step in range(3)]
+    middles = (corners[0] + corners[1]) / 2
     split = _some(len(triangles), rng, _DUPLICATES)
-    chosen = triangles[split]
-    lengths = np.linalg.norm(np.roll(chosen, -1, axis=1) - chosen, axis=2)
-    first = lengths.argmax(axis=1)
-    rows = np.arange(len(chosen))
-    a, b, c = (chosen[rows, (first + step) % 3] for step in range(3))
-    middle = (a + b) / 2
+    split = split[np.unique(middles[split], axis=0, return_index=True)[1]]  # of two that share the edge only one
+    a, b, c, middle = (points[split] for points in (*corners, middles))
     halves = [np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)]
     return np.concatenate([np.delete(triangles, split, axis=0), *halves])
 

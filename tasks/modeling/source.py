@@ -13,6 +13,7 @@ import numpy as np
 from workgym.tasks.errors import TaskError
 from workgym.tasks.modeling.build import build, stl_bytes
 from workgym.tasks.modeling.draft import Draft
+from workgym.tasks.modeling.families.change import change_groups
 from workgym.tasks.modeling.families.edit import draw_edit
 from workgym.tasks.modeling.families.repair import draw_repair
 from workgym.tasks.modeling.families.text import draw_text
@@ -120,10 +121,11 @@ class ModelingTasks:
         """The seed decides a sequence of parts; the task is the first of them that belongs to the split."""
         rng = np.random.default_rng(seed)
         draft, structure = None, ""
-        while draft is None or not (draft.template.held_out or split_of(structure) == split):
+        while draft is None or split_of(structure) != split:
             draft = _DRAW[self.family](level, rng, split)
             structure = content_hash([self.family, _anonymous(draft.tree), list(draft.variant)])
         start = dict(draft.start)
+        more = change_groups(draft.change, level) if draft.change else ()
         return Task(
             id=f"modeling-{self.family}-{level}-{split}-{seed:x}",
             domain="modeling",
@@ -138,7 +140,7 @@ class ModelingTasks:
                 "template": draft.template.name,
                 "held_out": draft.template.held_out,
                 "tree": draft.tree.as_json(),
-                "groups": to_json([*groups_of(draft.tree, level), *draft.groups]),
+                "groups": to_json([*groups_of(draft.tree, level), *more]),
                 "solids": 1,
                 "voids": 0,
                 "views_seed": int(rng.integers(0, 2**31)),

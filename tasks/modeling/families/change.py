@@ -34,7 +34,11 @@ class Change:
 
 
 def change_groups(change: Change, level: int) -> tuple[Group, ...]:
-    """Groups beside those of the wanted part: what is removed is gone, and around the change all is as it was."""
+    """Groups beside those of the wanted part: what is removed is gone, and around the change all is as it was.
+
+    A bounding block or a hull has nothing of what is removed, and the input has all the rest: so that none of them
+    passes it, the group of what is removed asks for both.
+    """
     groups = []
     kept = {step.name for step in change.after.steps}
     gone = {step.name: step.verb for step in change.before.steps if step.name not in kept}
@@ -45,7 +49,8 @@ def change_groups(change: Change, level: int) -> tuple[Group, ...]:
             if group.name in gone
             for predicate in group.predicates
         ]
-        groups.append(Group("removed", tuple(traces)))
+        wanted = [predicate for group in groups_of(change.after, level) for predicate in group.predicates]
+        groups.append(Group("removed", (*traces, *wanted)))
     regions = tuple(_regions(change, level))
     return (*groups, Group("rest", regions)) if regions else tuple(groups)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from workgym.tasks.modeling.draft import Draft
 from workgym.tasks.modeling.families.catalog import draw_template
-from workgym.tasks.modeling.families.change import Change, change_groups
+from workgym.tasks.modeling.families.change import Change
 from workgym.tasks.modeling.half_right import spoiled
 from workgym.tasks.modeling.prompts import INPUT, asked, pick
 from workgym.tasks.modeling.shape import bounds
@@ -44,11 +44,11 @@ def draw_edit(level: int, rng: np.random.Generator, split: str) -> Draft:
     draw = {1: _dimension, 2: _feature, 3: _count if rng.random() < 0.5 else _mirror}[level]
     draft: Draft | None = None
     while draft is None:
-        draft = draw(level, rng, split)
+        draft = draw(rng, split)
     return draft
 
 
-def _dimension(level: int, rng: np.random.Generator, split: str) -> Draft | None:
+def _dimension(rng: np.random.Generator, split: str) -> Draft | None:
     """One labelled size gets another value that fits; half right is the value in the middle."""
     template = draw_template((2,), rng, split, lambda t: bool(t.labels))
     labels = sorted(template.labels)
@@ -65,13 +65,12 @@ def _dimension(level: int, rng: np.random.Generator, split: str) -> Draft | None
         Change(["dimension", name], template.tree(old), template.tree(new)),
         template.tree({**new, name: (old[name] + new[name]) / 2}),
         (f"{{told}} {change[0].upper()}{change[1:]}", f"{{told}} {label}: {values['old']} -> {values['new']}."),
-        level,
         rng,
         {"new": new[name]},
     )
 
 
-def _feature(level: int, rng: np.random.Generator, split: str) -> Draft | None:
+def _feature(rng: np.random.Generator, split: str) -> Draft | None:
     """A feature is added or removed.
 
     Half right is an added one that is too small, or a removed one of which much is still there.
@@ -89,10 +88,10 @@ def _feature(level: int, rng: np.random.Generator, split: str) -> Draft | None:
         half = spoiled(spoiled(half, steps), steps)
         change = Change(["remove", feature], whole, without)
         words = ("Remove a feature of it, as if it had never been made: {told}", "Remove: {told}")
-    return _draft(part, change, half, words, level, rng, {})
+    return _draft(part, change, half, words, rng, {})
 
 
-def _count(level: int, rng: np.random.Generator, split: str) -> Draft | None:
+def _count(rng: np.random.Generator, split: str) -> Draft | None:
     """A pattern gets more or fewer copies; half right has as many, but too small."""
     template = draw_template((3,), rng, split, lambda t: bool(t.counts))
     name = template.counts[int(rng.integers(0, len(template.counts)))]
@@ -109,13 +108,12 @@ def _count(level: int, rng: np.random.Generator, split: str) -> Draft | None:
         Change(["count", name], before, after),
         spoiled(after, steps),
         (request, f"{{told}} {old[name]} -> {new[name]}, same rule of spacing."),
-        level,
         rng,
         {"new": new[name]},
     )
 
 
-def _mirror(level: int, rng: np.random.Generator, split: str) -> Draft | None:
+def _mirror(rng: np.random.Generator, split: str) -> Draft | None:
     """A feature gets an image of itself; half right is a pair that is too small."""
     template = draw_template((2,), rng, split, lambda t: bool(t.mirrors))
     feature = sorted(template.mirrors)[int(rng.integers(0, len(template.mirrors)))]
@@ -132,7 +130,6 @@ def _mirror(level: int, rng: np.random.Generator, split: str) -> Draft | None:
         Change(["mirror", feature], before, after),
         spoiled(after, {feature}),
         (request, f"{{told}} Mirror it across {'xyz'[axis]} = {at:g}, keep the original."),
-        level,
         rng,
         {"at": at},
     )
@@ -152,7 +149,6 @@ def _draft(
     change: Change,
     half_right: Tree,
     request: tuple[str, str],
-    level: int,
     rng: np.random.Generator,
     more: Mapping[str, float],
 ) -> Draft:
@@ -168,7 +164,7 @@ def _draft(
         short=f"{INPUT}: {template.noun}. {request[1].replace('{told}', told)}",
         told={name: value for name, value in sizes.items() if any(_names(template, f, name) for f in part.features)}
         | dict(more),
-        groups=change_groups(change, level),
+        change=change,
         variant=[*change.variant, change.before.as_json()],
         start={"tree": change.before.as_json()},
     )

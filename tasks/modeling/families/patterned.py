@@ -199,8 +199,10 @@ PATTERNED: Final = (
                 "as the base. They are evenly spaced along x; the first and the last are flush with the ends of the "
                 "base.",
                 "{count} upright fins cross the base along all of y. A fin is {fin} thick and rises {fin_height} "
-                "above the base; "
-                "the outer faces of the first and the last fin lie at x = 0 and x = {length}, and all gaps are equal.",
+                "above the "
+                "base; the outer faces of the first and the last fin are flush with the two ends of the base in x, "
+                "and all "
+                "gaps are equal.",
             ),
         },
         short="base {length} x {width} x {base}, lowest corner (0, 0, 0); {count} fins on it across all of y, "
