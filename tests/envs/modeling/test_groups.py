@@ -33,11 +33,11 @@ def _failing(groups, spec, part):
     return {group.name for group, holds in zip(groups, spec.holds(part), strict=True) if not holds}
 
 
-def _changes(template, sizes, tree):
+def _changes(template, sizes, tree, signs):
     """What is changed, the part with it (a size, a count or no such feature), and the steps that differ."""
     for name, value in sizes.items():
         off = 1 if name in template.counts else 2 * tolerance_of(value, template.level)
-        for sign in (1, -1):
+        for sign in signs:
             if name in template.counts and value + sign < 2:
                 continue
             other = template.tree({**sizes, name: value + sign * off})
@@ -48,20 +48,20 @@ def _changes(template, sizes, tree):
         yield f"no {feature}", left, {step.name for step in tree.steps if feature_of(step) == feature}
 
 
-def _check(template, seeds):
+def _check(template, seeds, signs=(1, -1)):
     for seed in seeds:
         sizes = template.draw(np.random.default_rng(seed))
         tree = template.tree(sizes)
         groups, truth = groups_of(tree, template.level), _part(tree)
         spec = SpecTest(groups, truth)
         assert _failing(groups, spec, truth) == set(), (template.name, sizes)
-        for what, other, changed in _changes(template, sizes, tree):
+        for what, other, changed in _changes(template, sizes, tree, signs):
             assert _failing(groups, spec, _part(other)) & (changed | WHOLE), (template.name, sizes, what)
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_what_is_off_by_twice_its_tolerance_or_gone_fails_its_group(template):
-    _check(template, range(1))
+    _check(template, range(1), signs=(-1,))
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_what_is_off_fails_its_group_over_20_seeds(template):
 
 
 @pytest.mark.parametrize(("family", "level"), CELLS)
-def test_a_part_of_64_segments_passes_the_groups_of_its_task_and_half_right_does_not(family, level):
+def test_the_script_passes_the_groups_of_its_task_and_half_right_does_not(family, level):
     source, rng = ModelingTasks(family), np.random.default_rng(level)
     for task in [source.sample(level, rng, split) for split in ("train", "test")]:
         groups = from_json(task.hidden["groups"])

@@ -38,7 +38,7 @@ def _check(tasks):
     for task in tasks:
         tree = Tree.from_json(task.hidden["tree"])
         truth, nearly = _solid(tree), _solid(Tree.from_json(task.hidden["half_right"]))
-        assert _likeness(_made(tree), truth) > 0.99, task.id
+        assert _likeness(_made(tree), truth) > 0.99999, task.id
         assert _likeness(nearly, truth) < 0.99999, task.id
         if task.family == "edit":
             given = _solid(Tree.from_json(task.hidden["input"]["tree"]))
