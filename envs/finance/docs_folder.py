@@ -1,25 +1,25 @@
 """Folders of the host that sandboxes show at /docs.
 
-A sandbox that shows a folder needs an interpreter of its own for it, which must load pandas: a second. So a pool has a
-few folders that stay, one for each run at a time; what lies in one is changed between two runs, when nobody sees it.
+A sandbox that shows a folder needs an interpreter of its own for it, which must load pandas: a second. So a process has
+a few folders that stay, one for each run at a time; what lies in one is changed between two runs, when nobody sees it.
+They go with the process: not with a pool, whose end may come in the midst of anything, when garbage is collected.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import secrets
 import shutil
 import tempfile
 import threading
-import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from workgym.envs.finance.document import Document
 from workgym.envs.sandbox.ledger import own_ledger
-from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.tasks.errors import SandboxError
 
 __all__ = ["laid_out"]
@@ -57,7 +57,7 @@ class _Folder:
 
 
 class _Folders:
-    """The folders of one pool. Safe to use from many threads."""
+    """The folders of this process. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
@@ -95,13 +95,10 @@ class _Folders:
 
 
 @contextlib.contextmanager
-def laid_out(pool: SandboxPool, documents: Sequence[Document]) -> Iterator[str]:
+def laid_out(documents: Sequence[Document]) -> Iterator[str]:
     """A folder with a text file for each document, "d1.txt", for nobody else until the `with` ends.
 
-    It goes with the pool, or with this process.
-
     Args:
-        pool: whose sandboxes shall show it.
         documents: of the episode.
 
     Returns:
@@ -110,14 +107,9 @@ def laid_out(pool: SandboxPool, documents: Sequence[Document]) -> Iterator[str]:
     Raises:
         SandboxError: it cannot be written.
     """
-    with _lock:
-        folders = _by_pool.get(pool)
-        if folders is None:
-            folders = _by_pool[pool] = _Folders()
-            weakref.finalize(pool, folders.remove)
     with contextlib.ExitStack() as stack:
         try:
-            path = stack.enter_context(folders.with_these(documents))
+            path = stack.enter_context(_folders.with_these(documents))
         except OSError as error:
             raise SandboxError(f"cannot lay out documents for a sandbox: {error}; is the disk full?") from error
         yield path
@@ -135,11 +127,10 @@ def _text_of(document: Document) -> str:
 
 
 def _begin_anew() -> None:
-    global _lock, _by_pool
-    _lock = threading.Lock()
-    _by_pool = weakref.WeakKeyDictionary()
+    global _folders
+    _folders = _Folders()
 
 
-_lock = threading.Lock()
-_by_pool: weakref.WeakKeyDictionary[SandboxPool, _Folders] = weakref.WeakKeyDictionary()
+_folders = _Folders()
+atexit.register(lambda: _folders.remove())
 os.register_at_fork(after_in_child=_begin_anew)

@@ -71,7 +71,7 @@ def run_python(
     if len(code) > MAX_CODE_CHARS:
         raise ActionError(f"the code has at most {MAX_CODE_CHARS} characters, not {len(code)}")
     told = json.dumps({"code": code, **_told(tables or {})}).encode()
-    with laid_out(pool, documents) as folder, pool.lease(read_only={"/docs": folder}) as box:
+    with laid_out(documents) as folder, pool.lease(read_only={"/docs": folder}) as box:
         try:
             result = box.exec(_START, stdin=told, timeout_s=timeout_s)
         except SandboxError as error:

@@ -17,10 +17,10 @@ from workgym.envs.sandbox.pool import open_pool
 
 
 @pytest.fixture(scope="module")
-def python_pool(require_backend: Callable[[str], None]) -> Iterator[LocalPool]:
+def python_pool(require_backend: Callable[[str], None], require_extra: Callable[[str], None]) -> Iterator[LocalPool]:
     """Where an agent's Python runs, with limits that are soon reached."""
     require_backend("local")
-    pytest.importorskip("pandas", reason="pip install 'workgym[finance]'")
+    require_extra("finance")
     opened = open_pool("local", replace(PYTHON_SANDBOX, cpu_s=1.0, memory_mb=128))
     assert isinstance(opened, LocalPool)
     yield opened

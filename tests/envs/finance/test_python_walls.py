@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -177,26 +176,33 @@ def test_calls_at_once_see_their_own_documents(pool):
         assert list(threads.map(ask, range(12))) == [f"'number {number}\\n'" for number in range(12)]
 
 
-def test_calls_one_after_another_share_a_folder_and_an_interpreter(pool):
-    with laid_out(pool, [REPORT]) as first:
+def test_calls_one_after_another_share_a_folder():
+    with laid_out([REPORT]) as first:
         stamp = Path(first, "d1.txt").stat().st_mtime_ns
-    with laid_out(pool, [REPORT]) as second:
+    with laid_out([REPORT]) as second:
         assert second == first
         assert Path(first, "d1.txt").stat().st_mtime_ns == stamp  # not written again
-    with laid_out(pool, [OTHER]) as third, laid_out(pool, [REPORT]) as fourth:
+    with laid_out([OTHER]) as third, laid_out([REPORT]) as fourth:
         assert third != fourth
 
 
-def test_its_folder_goes_with_a_pool(require_backend):
-    require_backend("local")
-    pool = open_pool("local", PYTHON_SANDBOX)
-    with laid_out(pool, [REPORT]) as folder:
-        assert os.listdir(folder) == ["d1.txt"]
-    pool.close()
-    del pool
-    gc.collect()
+ENDING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from paper import document_of
+from workgym.envs.finance.docs_folder import laid_out
+with laid_out([document_of(("a",))]) as folder:
+    print(folder, flush=True)
+"""
 
-    assert not Path(folder).exists()
+
+def test_its_folders_go_with_a_process(tmp_path):
+    environ = {**os.environ, "WORKGYM_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", ENDING, str(Path(__file__).parent)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
+
+    assert Path(done.stdout.strip()).name.startswith("workgym-docs-")
+    assert not Path(done.stdout.strip()).exists()
 
 
 KILLED = """
@@ -204,10 +210,7 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 from paper import document_of
 from workgym.envs.finance.docs_folder import laid_out
-from workgym.envs.sandbox.pool import open_pool
-from workgym.envs.sandbox.spec import SandboxSpec
-pool = open_pool("unsafe-subprocess", SandboxSpec(require=()), allow_unsafe=True)
-with laid_out(pool, [document_of(("a",))]) as folder:
+with laid_out([document_of(("a",))]) as folder:
     print(folder, flush=True)
     if os.fork() == 0:  # a child that ends as it should removes nothing of its parent's
         sys.exit()
