@@ -28,7 +28,7 @@ __all__ = ["Scorer", "close_shared_scorer", "shared_scorer"]
 _TIMEOUT_S: Final = 600.0  # of wall time; the CPU limits of the process decide long before
 _START_S: Final = 120.0
 _END_S: Final = 5.0
-_PROGRAM: Final = "workgym.envs.modeling.scorer_process"
+_COMMAND: tuple[str, ...] = ("-m", "workgym.envs.modeling.scorer_process")
 
 
 class _Died(Exception):
@@ -41,6 +41,11 @@ class Scorer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process's number; None before its first question and after its end."""
+        return None if self._process is None else self._process.pid
 
     def measure(self, mesh: RawMesh, seed: int = 0) -> dict[str, Any]:
         """What may be said of a mesh to whoever made it.
@@ -129,7 +134,7 @@ class Scorer:
         if self._process is None:
             single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _PROGRAM],
+                [sys.executable, *_COMMAND],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, **single},
