@@ -55,12 +55,12 @@ class FinanceFirstConfig:
     """
 
     seed: int = 0
-    n_demonstrations: int = 3000
+    n_demonstrations: int = 2000
     error_rate: float = 0.25
-    sft_steps: int = 800
+    sft_steps: int = 600
     sft_rows: int = 8
     sft_lr: float = 2e-3
-    rl_steps: int = 60
+    rl_steps: int = 50
     rl_tasks: int = 8
     rl_group: int = 8
     rl_lr: float = 3e-4

@@ -14,6 +14,7 @@ ROOMS = {
         "workgym.agents.policies.model",
         "workgym.training",
         "workgym.lesson",
+        "workgym.finance_first",
         "workgym.quickstart",
         "workgym.smollm2",
         "workgym.benchmarks.perf",
