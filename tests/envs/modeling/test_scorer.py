@@ -49,7 +49,7 @@ def test_a_measure_says_what_may_be_said(scorer: Scorer) -> None:
     "body",
     [
         "os.kill(os.getpid(), signal.SIGSEGV) if vertices.max() > 5 else None",
-        "raise ValueError('a bug') if vertices.max() > 5 else None",
+        "\n    if vertices.max() > 5: raise ValueError('a bug')",
         "\n    while vertices.max() > 5: pass",
     ],
     ids=["crash", "exception", "endless loop"],
