@@ -1,8 +1,8 @@
 """The same episode for small models: one statement, a short question, and tools that take one short text each.
 
-A row is shown with a letter, "a 2021 1234|2020 1100", and a cell goes by its letter and its year. The agent reckons,
-"a2021-a2020", and hands in "= a2021-a2020": what Python printed last, resting on these cells. So a small model has to
-find the rows, the years and the arithmetic, and need not copy an amount.
+A row is shown as "a 2021x 1234|2020y 1100": its letter, and for each column the year, a letter and the number. A cell
+goes by the three together. The agent reckons, "a2021x-a2020y", and hands in "= a2021x-a2020y": what Python printed
+last, resting on these cells. So a small model has to read which rows and columns it needs, and need not copy an amount.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from string import ascii_lowercase
 from typing import Any, Final
 
 from workgym.envs.domain import Observation
-from workgym.envs.finance.document import Table, TableCell
+from workgym.envs.finance.document import Table, TableCell, TableRow
 from workgym.envs.finance.session import FinanceSession
 from workgym.envs.finance.show import choose_rows
 from workgym.envs.finance.tools import brief_tools
@@ -21,10 +21,11 @@ from workgym.envs.tool import End
 from workgym.tasks.errors import ActionError
 from workgym.tasks.task import Task
 
-__all__ = ["CELL_NAME", "BriefSession"]
+__all__ = ["BriefSession", "name_columns"]
 
-CELL_NAME: Final = re.compile(r"(?<![A-Za-z0-9_.])[a-z][0-9]{4}(?![A-Za-z0-9_(])")
+_CELL_NAME: Final = re.compile(r"(?<![A-Za-z0-9_.])[a-z][0-9]{4}[a-z](?![A-Za-z0-9_(])")
 """What a cell goes by in an expression."""
+_COLUMNS: Final = "xyzwvuts"
 
 
 class BriefSession(FinanceSession):
@@ -54,7 +55,7 @@ class BriefSession(FinanceSession):
             raise ActionError(f"at most {len(ascii_lowercase)} rows can be shown: answer from those that were")
         letter = self._letters.setdefault(row.number, ascii_lowercase[len(self._letters)])
         self.opened.add(self._statement.address, [row.number])
-        return f"{letter} {'|'.join(f'{cell.period} {_number(cell)}' for cell in row.cells)}"
+        return f"{letter} {'|'.join(f'{name} {_number(cell)}' for name, cell in name_columns(row).items())}"
 
     def _reckon(self, code: str) -> str:
         """Run code in which the names of cells stand for their digits, with their sign."""
@@ -68,22 +69,19 @@ class BriefSession(FinanceSession):
             if not self._printed:
                 raise ActionError("= stands for what Python printed last, and it has printed nothing")
             value = self._printed
-        names, known = list(dict.fromkeys(CELL_NAME.findall(expression))), self._cells()
+        names, known = list(dict.fromkeys(_CELL_NAME.findall(expression))), self._cells()
         if strange := [name for name in names if name not in known]:
             raise ActionError(f"no cell {strange[0]} was shown")
         return self.submit(
             value=value,
-            expression=CELL_NAME.sub(lambda match: f"c{names.index(match[0]) + 1}", expression),
+            expression=_CELL_NAME.sub(lambda match: f"c{names.index(match[0]) + 1}", expression),
             citations=[{"cell": known[name].address, "quote": known[name].text} for name in names],
         )
 
     def _cells(self) -> dict[str, TableCell]:
-        """The cells that were shown, by name; a row that tells a year twice names the first of the two."""
-        cells: dict[str, TableCell] = {}
-        for row in self._statement.rows:
-            for cell in row.cells if row.number in self._letters else ():
-                cells.setdefault(f"{self._letters[row.number]}{cell.period}", cell)
-        return cells
+        """The cells that were shown, by name."""
+        shown = [(self._letters[row.number], row) for row in self._statement.rows if row.number in self._letters]
+        return {f"{letter}{name}": cell for letter, row in shown for name, cell in name_columns(row).items()}
 
     # ------------------------------------------------------------------ its life
 
@@ -100,6 +98,11 @@ class BriefSession(FinanceSession):
         """
         super().restore(snapshot)
         self._letters, self._printed = dict(snapshot["letters"]), str(snapshot["printed"])
+
+
+def name_columns(row: TableRow) -> dict[str, TableCell]:
+    """The cells of a row by year and column: "2021x", "2020y"."""
+    return {f"{cell.period}{letter}": cell for letter, cell in zip(_COLUMNS, row.cells, strict=False)}
 
 
 def _number(cell: TableCell) -> str:

@@ -13,9 +13,10 @@ import numpy as np
 
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
-from workgym.envs.finance.document import Document, TableCell
+from workgym.envs.finance.brief import name_columns
+from workgym.envs.finance.document import Document, TableCell, TableRow
 from workgym.envs.finance.session import documents_of
-from workgym.envs.playing import chance, erring, say
+from workgym.envs.playing import chance, check_rate, say
 from workgym.tasks.finance.case import Case, case_of
 from workgym.tasks.finance.expression import read_expression
 from workgym.tasks.finance.questions import Question
@@ -28,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 _CELL: Final = re.compile(r"c([1-9])")
-_YEAR: Final = re.compile(r"(?<=\b[a-z])[0-9]{4}\b")
+_COLUMN: Final = re.compile(r"(?<=\b[a-z])[0-9]{4}[a-z]\b")
 """Of a cell, in the expressions of small models."""
 
 
@@ -63,7 +64,7 @@ def value_alone(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
 
 
 def erring_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
-    """An oracle that misreads at a share of its actions: a digit, or for small models a year.
+    """An oracle that misreads at a share of its actions: a digit, or for small models a column.
 
     Args:
         rate: share of the actions that err, in [0, 1].
@@ -72,7 +73,16 @@ def erring_oracle(rate: float, seed: int = 0) -> ScriptedPlayer:
     Raises:
         ValueError: the rate is outside [0, 1].
     """
-    return erring(oracle, _misread, rate, seed)
+    check_rate(rate)
+
+    def play(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
+        action = oracle(observation, info, env)
+        rng = chance(env, seed, bytes([int(info["turn"])]))
+        if rng.random() >= rate:
+            return action
+        return _misread_column(action, env.task, rng) if is_brief(env.task) else _misread(action, rng)
+
+    return play
 
 
 def is_brief(task: Task) -> bool:
@@ -169,7 +179,7 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     cells = cells_for(question, case.reported.cells.values())
     lines = list(dict.fromkeys(cell.fact.line for cell in cells))
     actions = [say(env, "get_rows", structure.label(line)) for line in lines]
-    names = [f"{ascii_lowercase[lines.index(cell.fact.line)]}{cell.fact.period}" for cell in cells]
+    names = [f"{ascii_lowercase[lines.index(cell.fact.line)]}{_column_of(task, cell.address)}" for cell in cells]
     program = _CELL.sub(lambda match: names[int(match[1]) - 1], _over_cells(question, cells)).replace(" ", "")
     reckoning = f"round({program}*100,{question.decimals})" if question.unit == "percent" else program
     return [*actions, say(env, "python", reckoning), say(env, "submit", f"= {program}")]
@@ -196,12 +206,30 @@ def _read_place(task: Task, address: str) -> str:
     return _document(task).pages[int(place.partition(":p")[2]) - 1].lines[int(number[1:]) - 1]
 
 
+def _column_of(task: Task, address: str) -> str:
+    """What a column of the statement goes by in a small model's expressions."""
+    return next(name for name, cell in name_columns(_row_of(task, address)).items() if cell.address == address)
+
+
+def _row_of(task: Task, address: str) -> TableRow:
+    rows = _document(task).tables[address.partition("!")[0]].rows
+    return next(row for row in rows if any(cell.address == address for cell in row.cells))
+
+
+def _misread_column(text: str, task: Task, rng: np.random.Generator) -> str:
+    """Take another column for one cell of an action."""
+    read = list(_COLUMN.finditer(text))
+    if not read:
+        return text
+    taken = read[int(rng.integers(len(read)))]
+    shown = next(iter(case_of(task).reported.cells))
+    others = [name for name in name_columns(_row_of(task, shown)) if name != taken[0]]
+    return f"{text[: taken.start()]}{others[int(rng.integers(len(others)))]}{text[taken.end() :]}"
+
+
 def _misread(text: str, rng: np.random.Generator) -> str:
-    """Take the year before or after for one cell of an action; where no cell goes by a year, change one digit."""
-    years, digits = list(_YEAR.finditer(text)), list(re.finditer(r"[0-9]", text))
-    if years:
-        year = years[int(rng.integers(len(years)))]
-        return f"{text[: year.start()]}{int(year[0]) + (1 if rng.random() < 0.5 else -1)}{text[year.end() :]}"
+    """Change one digit of an action."""
+    digits = list(re.finditer(r"[0-9]", text))
     if not digits:
         return text
     place = digits[int(rng.integers(len(digits)))].start()

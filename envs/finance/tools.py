@@ -100,13 +100,13 @@ def full_tools(
 def brief_tools(*, get_rows: _Call, python: _Call, submit: _Call) -> ToolTable:
     """The tools for small models: each takes one text."""
     rows = one_text("label", "label of a row of the statement")
-    code = one_text("code", "Python, in which a row's letter with a year stands for a number: a2021-a2020")
-    answer = one_text("answer", "VALUE EXPRESSION; = a2021-a2020 where the value is what Python printed last")
+    code = one_text("code", "Python, in which row, year and column together stand for a number: a2021x-a2020y")
+    answer = one_text("answer", "VALUE EXPRESSION; = a2021x-a2020y where the value is what Python printed last")
     return ToolTable(
         (
             Tool(
                 "get_rows",
-                "Show the row of this label: its letter, and each year with its number.",
+                "Show the row of this label: its letter, then each year with the letter of its column and the number.",
                 rows,
                 get_rows,
                 short="g",

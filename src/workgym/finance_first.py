@@ -23,6 +23,7 @@ from workgym.course import Course, archive_note, falling_rate, rl_plan, sft_plan
 from workgym.envs.finance.policies import erring_oracle
 from workgym.finance_first_settings import (
     LEVEL,
+    MAX_LEN,
     NEW_WORDS,
     FinanceFirstConfig,
     make_tokenizer,
@@ -36,7 +37,7 @@ from workgym.training.trainer import TrainerConfig
 
 __all__ = ["FinanceFirstConfig", "run"]
 
-_MAX_TURN_TOKENS: Final = 64
+_MAX_TURN_TOKENS: Final = 48
 _SURROUNDINGS: Final = Surroundings("Finance-v0", {"family": "all", "style": "short"}, _MAX_TURN_TOKENS)
 
 
@@ -57,7 +58,7 @@ def run(config: FinanceFirstConfig, folder: Path) -> None:
     with RunFolder(folder, config.checkpoint_every, asdict(config)) as run_folder:
         n_parameters = sum(parameter.numel() for parameter in model.parameters())
         run_folder.bars.say(f"{n_parameters:,} parameters, seed {config.seed}: {folder}")
-        teach(_course(config), Pupil(model, tokenizer, CharRenderer(tokenizer), config.n_envs), run_folder)
+        teach(_course(config), Pupil(model, tokenizer, CharRenderer(tokenizer), config.n_envs, MAX_LEN), run_folder)
         _report(config, run_folder)
 
 

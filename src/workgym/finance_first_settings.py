@@ -13,7 +13,7 @@ from workgym.tasks.finance.source import FinanceTasks
 from workgym.tasks.source import distinct_tasks
 from workgym.training.config import check_ranges
 
-__all__ = ["LEVEL", "NEW_WORDS", "FinanceFirstConfig", "make_tokenizer", "model_shape", "task_source"]
+__all__ = ["LEVEL", "MAX_LEN", "NEW_WORDS", "FinanceFirstConfig", "make_tokenizer", "model_shape", "task_source"]
 
 LEVEL: Final = 1
 """The one that has questions for small models."""
@@ -21,7 +21,10 @@ LEVEL: Final = 1
 NEW_WORDS: Final = "new-words"
 """Names the measurements on unseen companies whose filings name every line as no training filing does."""
 
-_MAX_POSITIONS: Final = 512  # eight turns, of which four go wrong
+MAX_LEN: Final = 512
+"""Longest context in which an action begins: eight turns, of which four go wrong."""
+
+_MAX_POSITIONS: Final = 768  # an episode that ends for its length holds one more action and observation
 _DIGITS: Final = 3
 _ROPE_THETA: Final = 100.0  # contexts are short: with fast angles it takes fewer steps to tell neighbors apart
 
@@ -55,9 +58,9 @@ class FinanceFirstConfig:
     """
 
     seed: int = 0
-    n_demonstrations: int = 2000
+    n_demonstrations: int = 1500
     error_rate: float = 0.25
-    sft_steps: int = 600
+    sft_steps: int = 900
     sft_rows: int = 8
     sft_lr: float = 2e-3
     rl_steps: int = 50

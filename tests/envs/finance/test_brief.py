@@ -15,7 +15,7 @@ from workgym.envs.finance.policies import erring_oracle
 from workgym.tasks.finance.source import FinanceTasks
 from workgym.tasks.task import Task
 
-SHOWN = re.compile(r"(\d{4}) (\S+?)(?:\||$)")
+SHOWN = re.compile(r"((\d{4})[a-z]) (\S+?)(?:\||$)")
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def step(env: WorkEnv, action: str) -> tuple[str, float, bool, dict[str, Any]]:
 
 def answer(env: WorkEnv, task: Task) -> str:
     """The right submission, made of what is shown alone."""
-    amounts = dict(SHOWN.findall(begin(env, task)))
-    after, before = task.public["question"].split()[-2:]
-    program = f"a{after}-a{before}"
-    assert int(step(env, f"p {program}")[0]) == int(amounts[after]) - int(amounts[before])
+    cells = {year: (f"a{column}", int(amount)) for column, year, amount in SHOWN.findall(begin(env, task))}
+    after, before = (cells[year] for year in task.public["question"].split()[-2:])
+    program = f"{after[0]}-{before[0]}"
+    assert int(step(env, f"p {program}")[0]) == after[1] - before[1]
     return f"s = {program}"
 
 
@@ -93,8 +93,8 @@ def test_what_is_missing_costs_as_much_as_in_the_full_style(
     ("action", "said"),
     [
         ("s = a", "it has printed nothing"),
-        ("s 1 b2021", "no cell b2021 was shown"),
-        ("s 1 a1999", "no cell a1999 was shown"),
+        ("s 1 b2021x", "no cell b2021x was shown"),
+        ("s 1 a1999x", "no cell a1999x was shown"),
         ("s 1 a", "a"),
         ("p x", "NameError"),
         ("g no such line", "no row of"),
@@ -120,16 +120,22 @@ def test_letters_outlive_a_snapshot(env: WorkEnv, difference: Task) -> None:
     assert step(fork, right)[1] == 1.0
 
 
-def test_an_oracle_that_errs_takes_other_years(env: WorkEnv, difference: Task) -> None:
-    after, before = map(int, difference.public["question"].split()[-2:])
-    wrong = {f"p a{after + one}-a{before}" for one in (-1, 1)} | {f"p a{after}-a{before + one}" for one in (-1, 1)}
+def test_a_cell_goes_by_its_year_and_its_column_together(env: WorkEnv, difference: Task) -> None:
+    (first, _, _), (second, _, _), *_ = SHOWN.findall(begin(env, difference))
+    assert first[-1] != second[-1]
+    assert "NameError" in step(env, f"p a{first[:-1]}{second[-1]}")[0]
+
+
+def test_an_oracle_that_errs_takes_other_columns(env: WorkEnv, difference: Task) -> None:
+    columns = [column for column, _, _ in SHOWN.findall(begin(env, difference))]
     acted = set()
     for seed in range(20):
         player = erring_oracle(1.0, seed)
         observation, info = env.reset(options={"task": difference})
         right = env.oracle_action()
-        assert player(str(observation), info, env) == right  # there is no year in the name of a line
+        assert player(str(observation), info, env) == right  # there is no column in the name of a line
         observation, *_, info = env.step(right)
         acted.add(player(str(observation), info, env))
-    assert acted <= wrong
+    assert env.oracle_action() not in acted
+    assert acted <= {f"p a{one}-a{other}" for one in columns for other in columns}
     assert len(acted) >= 3
