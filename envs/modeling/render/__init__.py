@@ -1,0 +1,1 @@
+"""Pictures of parts, for agents to look at. No reward depends on them."""
