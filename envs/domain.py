@@ -101,7 +101,7 @@ class Domain:
         hacks: players that try for a reward which they do not deserve, by name; none may earn more than "noop".
         instructions: what a language model is told of the domain before the task.
         max_observation_tokens: default cap of one observation.
-        has_image: observations carry a picture.
+        image_shape: of the picture that observations carry, (height, width, 3); () in a domain without pictures.
         layers_of: the layers of one task, where not all tasks are judged by the same; their weights sum to 1 too.
     """
 
@@ -116,8 +116,13 @@ class Domain:
     hacks: Mapping[str, ScriptedPlayer] = field(default_factory=dict)
     instructions: str = ""
     max_observation_tokens: int = 4000
-    has_image: bool = False
+    image_shape: tuple[int, ...] = ()
     layers_of: Callable[[Task], tuple[Layer, ...]] | None = None
+
+    @property
+    def has_image(self) -> bool:
+        """Whether observations carry a picture."""
+        return bool(self.image_shape)
 
 
 def verdict_on(domain: Domain, attempt: Attempt, task: Task, pools: Pools | None) -> Verdict:

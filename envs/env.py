@@ -45,7 +45,7 @@ class WorkEnv(gym.Env[Any, Any]):
         split: "train", "validation" or "test".
         strict: let infrastructure faults through `step` as exceptions.
         max_observation_tokens: cap of one observation, counted as 4 characters a token; the domain's default if 0.
-        render_mode: None or "ansi".
+        render_mode: None or "ansi"; in a domain with pictures also "rgb_array".
 
     Raises:
         ValueError: the level, the split or the render mode does not exist.
@@ -64,6 +64,8 @@ class WorkEnv(gym.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         check_layers(domain.layers)
+        if domain.has_image:
+            self.metadata = {**self.metadata, "render_modes": ["ansi", "rgb_array"]}
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(unknown_name("render mode", render_mode, self.metadata["render_modes"]))
         if max_observation_tokens < 0:
@@ -74,7 +76,7 @@ class WorkEnv(gym.Env[Any, Any]):
         self.strict: Final = strict
         self.render_mode = render_mode
         self.view: Final = View(
-            CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.has_image
+            CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.image_shape
         )
         self.action_space = ActionSpace(_MAX_ACTION_CHARS)
         self.observation_space = self.view.space()
@@ -153,9 +155,11 @@ class WorkEnv(gym.Env[Any, Any]):
             return self._fail(episode, error)
 
     def render(self) -> Any:
-        """With `render_mode="ansi"`: the conversation so far, as text."""
+        """With `render_mode="ansi"`: the conversation so far, as text; with "rgb_array": the last picture."""
         if self.render_mode is None or self._episode is None:
             return None
+        if self.render_mode == "rgb_array":
+            return self._episode.picture
         turns = [f"> {action}\n{seen}" if action else seen for action, seen in self._episode.transcript]
         return "\n".join(turns)
 

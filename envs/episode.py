@@ -51,6 +51,7 @@ class Episode:
         turn: actions taken.
         transcript: (action, observation) of each turn; the first has no action.
         info: of the last turn; the same keys and types from the first to the last.
+        picture: the last one that was shown; None in a domain without pictures.
     """
 
     def __init__(self, domain: Domain, task: Task, pools: Pools | None, view: View) -> None:
@@ -59,6 +60,7 @@ class Episode:
         self.table: Final[ToolTable] = self.session.tools
         self.turn = 0
         self.transcript: list[tuple[Any, str]] = []
+        self.picture: Any = None
         self.info: dict[str, Any] = {
             "task_id": task.id,
             "domain": task.domain,
@@ -78,7 +80,7 @@ class Episode:
 
     def begin(self) -> Any:
         """Say what the agent reads first."""
-        shown = self._view.show(self.session.observe())
+        shown = self._shown(self.session.observe())
         self._note("", shown)
         return shown
 
@@ -111,8 +113,13 @@ class Episode:
         """A tool's text as the agent sees it; with pictures, beside the current one."""
         view = self._view
         if view.has_image:
-            return view.show(Observation(text, self.session.observe().image))
+            return self._shown(Observation(text, self.session.observe().image))
         return text if len(text) <= view.max_chars else view.show(Observation(text))
+
+    def _shown(self, observation: Observation) -> Any:
+        shown = self._view.show(observation)
+        self.picture = shown["image"] if self._view.has_image else None
+        return shown
 
     def snapshot(self) -> EpisodeSnapshot:
         """The episode as it stands."""
@@ -135,6 +142,8 @@ class Episode:
         self.transcript = list(snapshot.transcript)
         self.turn = len(snapshot.transcript) - 1
         self.info = dict(snapshot.info)
+        if self._view.has_image:
+            self._shown(Observation("", self.session.observe().image))
 
     def _replay(self, snapshot: EpisodeSnapshot) -> None:
         self.begin()

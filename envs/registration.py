@@ -19,6 +19,7 @@ ENTRY_POINTS: Final[Mapping[str, str]] = {
     "Coding-v0": "workgym.envs.coding.env:make",
     "Calculator-v0": "workgym.envs.calculator.env:make",
     "Finance-v0": "workgym.envs.finance.env:make",
+    "Modeling-v0": "workgym.envs.modeling.env:make",
 }
 """id -> where its `make` is, of the domains that workgym itself brings."""
 

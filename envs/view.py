@@ -16,8 +16,6 @@ __all__ = ["CHARS_PER_TOKEN", "View", "clip"]
 CHARS_PER_TOKEN: Final = 4
 """By which the cap on observations is counted: the environment knows no tokenizer."""
 
-_IMAGE_SHAPE: Final = (720, 1280, 3)
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -25,18 +23,23 @@ class View:
 
     Attributes:
         max_chars: cap of the text.
-        has_image: the observation is `{"text", "image"}` instead of a text.
+        image_shape: of the picture, (height, width, 3): the observation is then `{"text", "image"}` instead of a text.
     """
 
     max_chars: int
-    has_image: bool
+    image_shape: tuple[int, ...] = ()
+
+    @property
+    def has_image(self) -> bool:
+        """Whether there is a picture."""
+        return bool(self.image_shape)
 
     def space(self) -> gym.Space[Any]:
         """The observation space."""
         text = TextSpace(self.max_chars)
         if not self.has_image:
             return text
-        return gym.spaces.Dict({"text": text, "image": gym.spaces.Box(0, 255, _IMAGE_SHAPE, np.uint8)})
+        return gym.spaces.Dict({"text": text, "image": gym.spaces.Box(0, 255, self.image_shape, np.uint8)})
 
     def show(self, observation: Observation) -> Any:
         """The observation as the space has it."""
@@ -45,7 +48,7 @@ class View:
             text = clip(text, self.max_chars)
         if not self.has_image:
             return text
-        image = observation.image if observation.image is not None else np.zeros(_IMAGE_SHAPE, np.uint8)
+        image = observation.image if observation.image is not None else np.zeros(self.image_shape, np.uint8)
         return {"text": text, "image": image}
 
 

@@ -18,6 +18,7 @@ from workgym.tasks.modeling.families.edit import draw_edit
 from workgym.tasks.modeling.families.repair import draw_repair
 from workgym.tasks.modeling.families.text import draw_text
 from workgym.tasks.modeling.faults import broken
+from workgym.tasks.modeling.frame import frame_around
 from workgym.tasks.modeling.groups import to_json
 from workgym.tasks.modeling.probes import groups_of
 from workgym.tasks.modeling.prompts import INPUT
@@ -62,10 +63,11 @@ class ModelingTasks:
 
     Args:
         family: the kind of task: "text_to_part", "edit" or "repair".
-        style: "full" tells everything in sentences; "short" in few words, for small models.
+        style: "full" tells everything in sentences; "short" in few words, for small models: only
+            text_to_part of level 1.
 
     Raises:
-        ValueError: the family or the style does not exist.
+        ValueError: the family or the style does not exist, or the two do not go together.
     """
 
     def __init__(self, family: str = "text_to_part", style: str = "full") -> None:
@@ -73,10 +75,12 @@ class ModelingTasks:
             raise ValueError(unknown_name("family", family, FAMILIES))
         if style not in ("full", "short"):
             raise ValueError(unknown_name("style", style, ("full", "short")))
+        if style == "short" and family != "text_to_part":
+            raise ValueError(f"style 'short' is for family 'text_to_part', not {family!r}")
         self.family: Final = family
         self.style: Final = style
         self.version: Final = f"{family}-{_VERSIONS[family]}"
-        self.levels: Final = _LEVELS
+        self.levels: Final = _LEVELS if style == "full" else (1,)
 
     def sample(self, level: int, rng: np.random.Generator, split: str = "train") -> Task:
         """Draw one task.
@@ -135,7 +139,7 @@ class ModelingTasks:
             prompt=draft.full if self.style == "full" else draft.short,
             structure=structure,
             files=_Start(start) if start else {},
-            public={"sizes": dict(draft.told), "words": _words(draft)},
+            public={"sizes": dict(draft.told), "words": _words(draft), "frame": frame_around(draft.tree)},
             hidden={
                 "template": draft.template.name,
                 "held_out": draft.template.held_out,
