@@ -16,6 +16,7 @@ __all__ = ["End", "Tool", "ToolTable", "one_text"]
 _REASONS: Final = ("submitted", "solved", "gave_up")
 _MAX_TEXT_CHARS: Final = 1_000_000
 _MAX_CALLS: Final = 16
+_MAX_INT_BITS: Final = 1024
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -105,6 +106,8 @@ def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str
             not isinstance(value, _TYPES[wanted]) or (isinstance(value, bool) and wanted in ("integer", "number"))
         ):
             raise ActionError(f"{tool}: {name} must be of type {wanted}, not {type(value).__name__}")
+        if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:  # Python refuses to write it in a message
+            raise ActionError(f"{tool}: {name} is a number of more than {_MAX_INT_BITS} bits")
         choices = properties[name].get("enum")
         if choices and value not in choices:
             raise ActionError(f"{tool}: {unknown_name(name, value, map(str, choices))}")
@@ -215,7 +218,9 @@ class ToolTable:
         Raises:
             ActionError: there is none; the message names the nearest.
         """
-        entry = self._by_name.get(name) if isinstance(name, str) else None
+        if name is not None and not isinstance(name, str):
+            raise ActionError(f"the name of a tool is a text, not {type(name).__name__}. Tools: {self.names}")
+        entry = self._by_name.get(name) if name is not None else None
         if entry is None:
             raise ActionError(unknown_name("tool", name, (tool.name for tool in self.tools)))
         return entry[0]
@@ -225,7 +230,7 @@ class ToolTable:
         stripped = text.strip()
         if stripped.startswith(("{", "[")):
             try:
-                call = json.loads(stripped)
+                call = json.loads(stripped, object_pairs_hook=_without_repeats)
             except (ValueError, RecursionError) as error:
                 raise ActionError("the action looks like JSON but does not parse") from error
             if isinstance(call, dict):
@@ -262,9 +267,19 @@ def _only_text_argument(tool: Tool) -> str | None:
 
 def _parse_object(tool: str, text: str) -> dict[str, Any]:
     try:
-        arguments = json.loads(text)
+        arguments = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise ActionError(f"{tool}: the arguments must be a JSON object") from error
     if not isinstance(arguments, dict):
         raise ActionError(f"{tool}: the arguments must be a JSON object")
     return arguments
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which every name stands once: of two values for one name none is what was meant."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ActionError(f"the name {twice[:40]!r} stands more than once in an object")
+    return fields

@@ -141,10 +141,14 @@ class FinanceSession:
         return self._hand_in("gave_up", fields)
 
     def _hand_in(self, how: str, fields: Mapping[str, Any]) -> End:
-        read = read_submission(fields, self.spec)
+        try:
+            text = json.dumps(fields, default=str)  # read here as the judge will read it: from its text
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ActionError(f"the submission cannot be written as JSON: {str(error)[:100]}") from error
+        read = read_submission(text, self.spec)
         if isinstance(read, Refusal):
             raise ActionError(read.text)
-        return End(how, json.dumps(fields, default=str))
+        return End(how, text)
 
     # ------------------------------------------------------------------ its life
 

@@ -120,12 +120,12 @@ def _read_citation(number: int, given: object) -> Citation | Refusal:
     if not isinstance(given, Mapping):
         return Refusal("citations", f"citation {number} is an object with cell and quote, not {type(given).__name__}")
     if unknown := [name for name in given if name not in ("cell", "quote")]:
-        return Refusal("citations", f"citation {number} has cell and quote, not {shown(str(unknown[0]))}")
+        return Refusal("citations", f"citation {number} has cell and quote, not {_in_words(unknown[0])}")
     cell, quote = given.get("cell"), given.get("quote")
     if not isinstance(cell, str) or not (CELL_ADDRESS.fullmatch(cell) or LINE_ADDRESS.fullmatch(cell)):
         return Refusal(
             "citations",
-            f"citation {number} names the cell {shown(str(cell))}; addresses look like d1:t2!r5c3 or d1:p4!l7",
+            f"citation {number} names the cell {_in_words(cell)}; addresses look like d1:t2!r5c3 or d1:p4!l7",
         )
     if not isinstance(quote, str) or len(quote) > _MOST_QUOTE_CHARS:
         return Refusal(
@@ -133,3 +133,8 @@ def _read_citation(number: int, given: object) -> Citation | Refusal:
             f"citation {number} quotes what stands at {cell}, in a text of at most {_MOST_QUOTE_CHARS} characters",
         )
     return Citation(cell, quote)
+
+
+def _in_words(given: object) -> str:
+    """A piece of a submission, for a message; of what is no text its type alone, for some of it cannot be written."""
+    return shown(given) if isinstance(given, str) else type(given).__name__

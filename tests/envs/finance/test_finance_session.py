@@ -124,3 +124,23 @@ def test_importing_the_front_door_loads_no_package_of_the_domain() -> None:
     code = "import sys, workgym; print({'pandas', 'lxml', 'sqlite3'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "set()"
+
+
+def test_what_is_too_long_to_be_judged_is_refused_when_it_is_handed_in(env: WorkEnv) -> None:
+    env.reset(options={"task_id": TASK})
+    long = [{"cell": "d1:p1!l1", "quote": "é" * 1900}] * 100
+    answer, _, terminated, *_ = env.step({"name": "submit", "arguments": {"value": "1", "citations": long}})
+    assert not terminated
+    assert "at most 100000 are read" in answer
+
+
+@pytest.mark.parametrize("nested", [100, 20_000])
+def test_arguments_that_cannot_be_written_are_the_agents_mistake(env: WorkEnv, nested: int) -> None:
+    env.reset(options={"task_id": TASK})
+    value: object = 10**5000
+    for _ in range(nested):
+        value = [value]
+    for arguments in ({"value": value}, {"value": 1, "citations": [{"cell": value, "quote": ""}]}):
+        answer, _, terminated, truncated, info = env.step({"name": "submit", "arguments": arguments})
+        assert answer.startswith("error: ")
+        assert (terminated, truncated, info["action_valid"]) == (False, False, False)
