@@ -56,12 +56,17 @@ def _amount(numeral: str) -> re.Pattern[str]:
 
 _AMOUNT: Final = _amount(_US)
 _EUROPEAN_AMOUNT: Final = _amount(_EUROPEAN)
+# How most amounts are written; what this does not match is looked at more closely.
+_USUAL: Final = re.compile(
+    r"(?P<currency>\$)? ?(?P<open>\()?(?P<digits>(?:[1-9][0-9]{0,2}(?:,[0-9]{3})*|0)(?:\.(?P<decimals>[0-9]+))?)(?P<close>\))?"
+)
 _ZERO: Final = re.compile(rf"\(? ?(?:{_CURRENCY})? ?\(? ?(?:-{{1,3}}|-0-) ?%? ?\)? ?%?|nil", re.IGNORECASE)
 _BLANK: Final = re.compile(
     rf"(?:{_CURRENCY}|%|\(|\)|\) ?%|\*+|(?:n ?/ ?a|n\.? ?a\.?|n\.? ?m\.?f?\.?|n ?/ ?m|not applicable|not meaningful"
     rf"|not reported|not available)(?: ?{_MARK})*)?",
     re.IGNORECASE,
 )
+_DIGIT: Final = re.compile("[0-9]")
 _BROKEN: Final = re.compile(
     r"[\ufffd\x00-\x08\x0e-\x1f]|\(cid:|^[-+]?s?nan$|^[-+]?inf(?:inity)?$|^∞$|^#+$|#(?:ref|div/0|value|name|num|n/a)[!?]?"
     r"|^(?:/(?:zero|one|two|three|four|five|six|seven|eight|nine|comma|period)) ?",
@@ -127,6 +132,9 @@ def read_cell(text: str, *, european: bool = False, negative_side: str = "") -> 
         What it says. Never an exception, whatever the text.
     """
     plain = plain_cell(text)
+    usual = _USUAL.fullmatch(plain) if len(plain) < MAX_DIGITS and not european else None
+    if usual is not None and bool(usual["open"]) == bool(usual["close"]):
+        return _usual_amount(usual)
     if len(plain) <= _LONGEST and _BLANK.fullmatch(plain):
         return _NOTHING
     if _BROKEN.search(plain):
@@ -135,7 +143,7 @@ def read_cell(text: str, *, european: bool = False, negative_side: str = "") -> 
         currency = re.search(_CURRENCY, plain, re.IGNORECASE)
         unit = "percent" if "%" in plain else ""
         return CellContent("amount", Decimal(0), unit=unit, currency=currency[0].lower() if currency else "")
-    if not any("0" <= character <= "9" for character in plain):
+    if not _DIGIT.search(plain):
         return _WORDS
     if len(plain) > _LONGEST:
         return _without_amount(plain)
@@ -143,6 +151,18 @@ def read_cell(text: str, *, european: bool = False, negative_side: str = "") -> 
     if found is None or re.match("0[0-9]", found["digits"]) or re.fullmatch(r"[0-9]{1,3}\.", plain):
         return _without_amount(plain)
     return _with_amount(found, european, negative_side)
+
+
+def _usual_amount(found: re.Match[str]) -> CellContent:
+    currency, opened, written, decimals, _ = found.groups()
+    value = Decimal(written.replace(",", ""))
+    return CellContent(
+        "amount",
+        -value if opened and value else value,
+        decimals=len(decimals or ""),
+        currency=currency or "",
+        bare=written.isdigit() and not opened and not currency,
+    )
 
 
 def _is_dash(plain: str, text: str) -> bool:

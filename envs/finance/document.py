@@ -28,7 +28,8 @@ class TableCell:
         unit: "USD", "USD/share", "shares", "percent", or "" where nothing tells it.
         decimals: how many digits stand behind the point.
         row_path: the headings above its row and the label of the row: ("Current assets:", "Inventories").
-        period: the fiscal year of its column, "2024", or a quarter of it, "2024Q3"; "" where nothing tells it.
+        period: the fiscal year of its column, "2024", or a quarter of it, "2024Q3"; of a balance at the beginning of a
+            year the year before, at whose end it stood; "" where nothing tells it.
     """
 
     address: str

@@ -28,6 +28,8 @@ _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
 _MARKED: Final = re.compile(f"{MARK}([^{MARK}]*){MARK}")
 _TRAILING_MARKS: Final = re.compile(r"(?: ?,? ?(?:\([0-9]{1,2}\)|\([a-z]\)|\[[0-9a-z]{1,2}\]|[*†‡§¹²³⁴⁵⁶⁷⁸⁹]))+$")
 
+_ENDS_OF_MARKS: Final = frozenset(")]*†‡§¹²³⁴⁵⁶⁷⁸⁹")
+
 
 @dataclass(slots=True)
 class Piece:
@@ -126,7 +128,7 @@ def _join(before: GridCell, cell: GridCell, european: bool, negative_side: str) 
 
 def _belongs_behind(piece: Piece, text: str, cell: GridCell) -> bool:
     """Whether a cell holds only the end of the piece before it."""
-    if _is_mark(cell.text):
+    if MARK in cell.text and _is_mark(cell.text):
         return True
     if not text or not _BEHIND.fullmatch(text) or piece.content.kind != "amount":
         return False
@@ -145,13 +147,15 @@ def _joined_text(text: str, behind: str) -> str:
 
 
 def _piece(cell: GridCell, start: int, raw: str, european: bool, negative_side: str, indent: float) -> Piece:
-    text = " ".join(_MARKED.sub(_shown_mark, raw).split())
-    label = " ".join(_MARKED.sub("", raw).split())
+    text = label = " ".join(raw.split())
+    if MARK in raw:
+        text = " ".join(_MARKED.sub(_shown_mark, raw).split())
+        label = " ".join(_MARKED.sub("", raw).split())
     if cell.inner:
         content = CellContent("unreadable")
     else:
         content = read_cell(text if label else "", european=european, negative_side=negative_side)
-    if len(label) <= _LONGEST_LABEL:
+    if label and label[-1] in _ENDS_OF_MARKS and len(label) <= _LONGEST_LABEL:
         label = _TRAILING_MARKS.sub("", label) or label
     return Piece(start, cell.end, text, content, cell.head, indent, label)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from workgym.envs.finance.cell_reader import seen_text
 from workgym.envs.finance.document import Document, Page, Table
-from workgym.envs.finance.html_grid import MARK, grid_rows, is_hidden, text_of
+from workgym.envs.finance.html_grid import MARK, grid_rows, is_hidden, style_of, text_of
 from workgym.envs.finance.html_tables import ReadTable, Surroundings, read_table
 from workgym.envs.finance.table_periods import ends_of_years
 from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, read_phrase
@@ -27,7 +27,6 @@ __all__ = ["MAX_BYTES", "read_html"]
 MAX_BYTES: Final = 64 * 1024 * 1024
 
 _CHARSET: Final = re.compile(rb"(?:encoding|charset)\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-_BREAK: Final = re.compile(r"(?:page-)?break-(before|after)\s*:\s*(?:always|page|left|right|recto|verso)")
 _BLOCKS: Final = frozenset(
     ("p", "div", "li", "ul", "ol", "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "center", "blockquote", "pre")
 ).union(
@@ -81,13 +80,15 @@ def _parse(data: bytes) -> Any:
         raise TaskError("the document declares entities of its own, which HTML has not: it is not read")
     if not re.search(r"<(?:html|body|div|p|table|span|font|h[1-6])\b", text[:200_000], re.IGNORECASE):
         raise TaskError("the document is no HTML: there is no element in it that holds text")
-    from lxml import etree, html
+    from lxml import etree
 
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
     try:
-        root = html.document_fromstring(text.encode(), parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        root = etree.fromstring(text.encode(), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
         raise TaskError(f"the document cannot be read as HTML: {error}") from error
+    if root is None:
+        raise TaskError("the document cannot be read as HTML: nothing is in it")
     for entry in parser.error_log:
         if entry.type_name == "ERR_RESOURCE_LIMIT" or "XML_PARSE_HUGE" in entry.message:
             raise TaskError(f"the document is nested too deeply or too large to be read: {entry.message}")
@@ -147,7 +148,7 @@ class _Walk:
         if is_hidden(element):
             return
         tag = element.tag
-        breaks = self._breaks(element, tag)
+        breaks = style_of(element).breaks
         if "before" in breaks:
             self._break_page()
         if tag == "table":
@@ -174,13 +175,6 @@ class _Walk:
                 self._words.append(child.tail)
         if block:
             self._end_line()
-
-    def _breaks(self, element: Any, tag: str) -> list[str]:
-        style = element.get("style")
-        if style is None or "break" not in style.lower():
-            return []
-        found: list[str] = _BREAK.findall(style.lower())
-        return found
 
     def _break_page(self) -> None:
         self._end_line()

@@ -8,18 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from workgym.envs.finance.cell_reader import seen_text
 from workgym.tasks.errors import TaskError
 
-__all__ = ["MARK", "GridCell", "grid_rows", "is_hidden", "tag_of", "text_of"]
+__all__ = ["MARK", "GridCell", "Style", "grid_rows", "is_hidden", "style_of", "text_of"]
 
 MARK: Final = "\ue000"  # stands around a footnote mark that is written raised; no document holds it
 
 _MAX_SPAN: Final = 1000  # as browsers have it
 _MAX_ROWS: Final = 65534
 _MAX_REACHING: Final = 2000
+_SPAN: Final = re.compile(r"\s*\+?([0-9]{1,9})")
 _UNSEEN_TAGS: Final = frozenset(
     ("script", "style", "template", "noscript", "head", "title", "ix:header", "ix:hidden", "object", "iframe", "select")
 )
@@ -31,6 +33,8 @@ _FOOTNOTE: Final = re.compile(
     r"(?:[(\[]?(?:[0-9]{1,2}|[a-zA-Z]|[ivx]{1,4}|[*†‡§¶#^]{1,3})[)\]]?[,; ]*)+", re.IGNORECASE
 )
 _LONGEST_MARK: Final = 12
+_BREAK: Final = re.compile(r"(?:page-)?break-(before|after)\s*:\s*(?:always|page|left|right|recto|verso)")
+_LONGEST_STYLE: Final = 1000  # characters of a style that is remembered
 _LENGTH: Final = re.compile(r"(-?[0-9]*\.?[0-9]+)\s*(pt|px|em|in|cm|mm|%)?")
 _POINTS: Final = {"pt": 1.0, "px": 0.75, "em": 10.0, "in": 72.0, "cm": 28.3, "mm": 2.83, "%": 5.0}
 _BREAKS: Final = frozenset(("br", "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -45,8 +49,8 @@ class GridCell:
         end: the column after its last one.
         text: its words; a raised footnote mark stands between two `MARK`.
         head: it is a `th`, or stands in a `thead`.
-        indent: how far its text is set in, in points.
-        inner: the tables within it.
+        indent: of the first cell of a row, how far its text is set in, in points.
+        inner: there is a table within it.
     """
 
     start: int
@@ -54,24 +58,44 @@ class GridCell:
     text: str
     head: bool = False
     indent: float = 0.0
-    inner: tuple[Any, ...] = ()
+    inner: bool = False
 
 
-def tag_of(element: Any) -> str:
-    """The tag in lower case; "" of a comment."""
-    tag = element.tag
-    return tag if isinstance(tag, str) else ""
+class Style(NamedTuple):
+    """What a style does: it hides, it raises as footnote marks are, it sets in by points, it breaks pages."""
+
+    hidden: bool = False
+    raised: bool = False
+    inset: float = 0.0
+    breaks: tuple[str, ...] = ()
+
+
+_NO_STYLE: Final = Style()
+
+
+def style_of(element: Any) -> Style:
+    """What the style of an element does. Styles repeat, and each is read once."""
+    written = element.get("style")
+    if not written:
+        return _NO_STYLE
+    return _known_style(written) if len(written) <= _LONGEST_STYLE else _read_style(written)
+
+
+def _read_style(written: str) -> Style:
+    lower = written.lower()
+    breaks = tuple(_BREAK.findall(lower)) if "break" in lower else ()
+    return Style(bool(_UNSEEN_STYLE.search(lower)), bool(_RAISED.search(lower)), _inset(lower), breaks)
+
+
+_known_style: Final = lru_cache(maxsize=4096)(_read_style)
 
 
 def is_hidden(element: Any) -> bool:
     """Whether nobody sees the element: scripts, the header of inline XBRL, what a style hides."""
     tag = element.tag
-    if not isinstance(tag, str) or tag in _UNSEEN_TAGS:
+    if tag in _UNSEEN_TAGS or not isinstance(tag, str):
         return True
-    style = element.get("style")
-    if style is not None and _UNSEEN_STYLE.search(style.lower()):
-        return True
-    return element.get("hidden") is not None
+    return style_of(element).hidden or element.get("hidden") is not None
 
 
 def text_of(element: Any) -> str:
@@ -100,7 +124,7 @@ def _gather_child(child: Any, tag: str, parts: list[str]) -> None:
         parts.append("\n")
         _gather(child, parts)
         parts.append("\n")
-    elif tag == "sup" or _RAISED.search(child.get("style") or ""):
+    elif tag == "sup" or style_of(child).raised:
         raised = text_of(child)
         mark = raised.strip()
         is_mark = len(mark) <= _LONGEST_MARK and _FOOTNOTE.fullmatch(mark) and MARK not in raised
@@ -124,10 +148,11 @@ def grid_rows(table: Any) -> Iterator[list[GridCell]]:
             tag = element.tag
             if tag not in ("td", "th") or is_hidden(element):
                 continue
-            column = _free_column(column, reaching)
+            if reaching:
+                column = _free_column(column, reaching)
             width = _span(element, "colspan", _MAX_SPAN)
             height = _span(element, "rowspan", _MAX_ROWS)
-            cell = _cell(element, column, column + width, in_head or tag == "th")
+            cell = _cell(element, column, column + width, in_head or tag == "th", is_first=not cells)
             if cell is not None:
                 cells.append(cell)
             if height > 1:
@@ -164,31 +189,25 @@ def _span(element: Any, name: str, most: int) -> int:
     given = element.get(name)
     if given is None:
         return 1
-    found = re.match(r"\s*\+?([0-9]{1,9})", given)
+    found = _SPAN.match(given)
     return min(max(int(found[1]), 1), most) if found else 1
 
 
-def _cell(element: Any, start: int, end: int, head: bool) -> GridCell | None:
-    if len(element):
-        text = text_of(element)
-    else:
-        text = element.text or ""
-        if not text:
-            return None
+def _cell(element: Any, start: int, end: int, head: bool, *, is_first: bool) -> GridCell | None:
+    has_children = len(element)
+    text = text_of(element) if has_children else element.text or ""
+    inner = bool(has_children) and next(element.iter("table"), None) is not None
     text = seen_text(text)
-    inner = tuple(found for found in element.iter("table")) if len(element) else ()
-    if not text.strip() and not inner:
+    if not inner and (not text or text.isspace()):
         return None
-    return GridCell(start, end, text, head, _indent(element, text), inner)
+    return GridCell(start, end, text, head, _indent(element, text) if is_first else 0.0, inner)
 
 
 def _indent(element: Any, text: str) -> float:
     """How far the text is set in: paddings and margins on the way to it, and the fixed spaces that it begins with."""
     points = 0.0
     while True:
-        style = element.get("style")
-        if style:
-            points += _inset(style)
+        points += style_of(element).inset
         if (element.text or "").strip(" \t\r\n") or not len(element):
             break
         element = element[0]
@@ -198,7 +217,7 @@ def _indent(element: Any, text: str) -> float:
 
 def _inset(style: str) -> float:
     points = 0.0
-    for declaration in style.lower().split(";"):
+    for declaration in style.split(";"):
         name, _, value = declaration.partition(":")
         name = name.strip()
         if name in ("padding", "margin"):

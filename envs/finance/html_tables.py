@@ -20,7 +20,15 @@ from workgym.envs.finance.html_columns import LogicalRow, Piece, logical_rows
 from workgym.envs.finance.html_grid import GridCell
 from workgym.envs.finance.row_paths import row_paths
 from workgym.envs.finance.table_heads import head_size, is_new_head, title_above
-from workgym.envs.finance.table_periods import column_period, is_period_heading, latest_year, named, row_period
+from workgym.envs.finance.table_periods import (
+    column_period,
+    is_opening,
+    is_period_heading,
+    latest_year,
+    named,
+    period_before,
+    row_period,
+)
 from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, caption_of, currency_of, measure, read_phrase
 
 __all__ = ["ReadTable", "Surroundings", "read_table"]
@@ -69,12 +77,16 @@ class ReadTable:
 
 @dataclass(slots=True)
 class _Column:
-    """A logical column: its heading, from the top, and its period; `timeless` where it is one of changes."""
+    """A logical column: its heading, from the top, and its period.
+
+    `timeless`: it is one of changes; `opening`: of balances at the beginning of the year of each row.
+    """
 
     heading: str = ""
     period: str = ""
     timeless: bool = False
     headed: bool = False
+    opening: bool = False
 
 
 @dataclass(slots=True)
@@ -181,7 +193,8 @@ def _columns(head: Sequence[LogicalRow], n_columns: int, around: Surroundings) -
         column.heading = " ".join(stack)
         if number:
             column.period, column.timeless = column_period([*stack[::-1], *spread], quarter_year)
-            column.headed = column.headed or bool(stack)
+            column.headed = bool(stack)
+            column.opening = is_opening(column.heading)
             if column.period and around.year and column.period[:4] > around.year:
                 column.period = ""
     return columns
@@ -219,8 +232,7 @@ def _rows(reading: _Reading) -> tuple[TableRow, ...]:
             rows.append(_head_row(reading, index, row))
             continue
         path = reading.paths[index]
-        period = _period_of_row(row, path, later[index])
-        cells = tuple(_cells(reading, index, row, path, period))
+        cells = tuple(_cells(reading, index, row, path, _periods(reading, row, path, later[index])))
         rows.append(TableRow(index + 1, row.label, path, cells))
     return tuple(rows)
 
@@ -256,35 +268,44 @@ def _later_balances(reading: _Reading) -> list[str]:
     return later if balances > 1 else ["" for _ in later]
 
 
-def _period_of_row(row: LogicalRow, path: tuple[str, ...], later: str) -> str:
+def _periods(reading: _Reading, row: LogicalRow, path: tuple[str, ...], later: str) -> list[str]:
+    """Of the cells of a row, by column: its column's period, else its row's, else what is said above the table."""
     own = row_period(row.label)
-    if own:
-        return own
-    for heading in reversed(path[:-1]):
-        if is_period_heading(heading):
-            return row_period(heading)
-    return later
+    period = own or _period_above(path) or later
+    if not period or (reading.around.year and period > reading.around.year):
+        period = reading.year
+    is_before = is_opening(row.label)
+    periods: list[str] = []
+    for column in reading.columns:
+        when = column.period if column.period or column.timeless else period
+        if column.opening or (is_before and (column.period or not own)):
+            when = period_before(when)
+        periods.append(when)
+    return periods
 
 
-def _cells(reading: _Reading, index: int, row: LogicalRow, path: tuple[str, ...], period: str) -> Iterable[TableCell]:
+def _period_above(path: tuple[str, ...]) -> str:
+    return next((row_period(heading) for heading in reversed(path[:-1]) if is_period_heading(heading)), "")
+
+
+def _cells(
+    reading: _Reading, index: int, row: LogicalRow, path: tuple[str, ...], periods: Sequence[str]
+) -> Iterable[TableCell]:
     filled = any(number for number in row.pieces)
     for number in range(1, reading.n_columns):
         piece = row.pieces.get(number)
+        address = _address(reading, index, number)
         if piece is not None:
-            yield _cell(reading, _address(reading, index, number), piece, number, row, path, period)
-        elif filled and number < len(reading.columns) and reading.columns[number].headed:
-            column = reading.columns[number]
-            yield TableCell(
-                _address(reading, index, number), "", "blank", row_path=path, period=_period(reading, column, period)
-            )
+            yield _cell(reading, address, piece, number, row, path, periods[number])
+        elif filled and reading.columns[number].headed:
+            yield TableCell(address, "", "blank", row_path=path, period=periods[number])
 
 
 def _cell(
-    reading: _Reading, address: str, piece: Piece, number: int, row: LogicalRow, path: tuple[str, ...], period: str
+    reading: _Reading, address: str, piece: Piece, number: int, row: LogicalRow, path: tuple[str, ...], when: str
 ) -> TableCell:
     column = reading.columns[number]
     content = _with_unit(piece.content, number, row, reading)
-    when = _period(reading, column, period)
     if content.kind != "amount" or piece.is_year or _REFERENCE.fullmatch(column.heading.lower()):
         kind = "words" if content.kind == "amount" else content.kind
         return TableCell(address, piece.text, kind, row_path=path, period=when)
@@ -312,16 +333,6 @@ def _with_unit(content: CellContent, number: int, row: LogicalRow, reading: _Rea
         if len(units) == 1:
             return replace(content, unit=next(iter(units)))
     return content
-
-
-def _period(reading: _Reading, column: _Column, period: str) -> str:
-    """Of a cell: its column's, else its row's, else what is said above the table, else the document's."""
-    if column.period or column.timeless:
-        return column.period
-    around = reading.around
-    if period and (not around.year or period <= around.year):
-        return period
-    return reading.year
 
 
 def _address(reading: _Reading, index: int, column: int) -> str:

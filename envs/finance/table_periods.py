@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["Named", "column_period", "ends_of_years", "is_period_heading", "latest_year", "named", "row_period"]
+__all__ = [
+    "Named",
+    "column_period",
+    "ends_of_years",
+    "is_opening",
+    "is_period_heading",
+    "latest_year",
+    "named",
+    "period_before",
+    "row_period",
+]
 
 _MOST: Final = 120  # characters of words that are a period and nothing else
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
@@ -42,6 +52,16 @@ _BALANCE: Final = (
 )
 _BALANCE_AT: Final = re.compile(rf"(?:{_BALANCE}).*?({_DATE})")
 _NO_BALANCE: Final = re.compile(r"\b(?:due|matur\w+|expir\w+|through|until|payable|callable|issued)\b")
+_FIRST_OF_YEAR: Final = re.compile(r"\bjan(?:\.|uary)? 1 ?,")
+# Words of a balance at the beginning of a period, which is the one at the end of the period before.
+_OPENING: Final = re.compile(
+    r"\b(?:beginning|start) of (?:the )?(?:(?:fiscal|financial|current|reporting) )?(?:years?|periods?|quarters?)\b"
+    r"|^(?:beginning|opening)(?:$|:| (?!of |in )(?:[a-z&-]+,? ){0,5}?(?:balances?|amount|accrual|allowance|cash|equity"
+    r"|inventory|liability|reserves?|shares|stores|value)\b)"
+    r"|\b(?:beginning|opening) balances?$|\bbalances?\b.*\b(?:beginning|brought forward)$"
+    rf"|(?:\b(?:at|as of)(?: the)?|,|balances?) {_MONTH} 1,?$"
+)
+_NO_OPENING: Final = re.compile(r"\b(?:since|from|changes?|due|matur\w+|expir\w+|through|until|payable|effective)\b")
 _ENDED: Final = re.compile(rf"(?:fiscal year|year|quarterly period|quarter|period)s? ?(?:ended|ending):? ?({_DATE})")
 _CHANGE: Final = re.compile(r"\b(?:change|variance|increase|decrease|vs\.?|versus|compared)\b")
 
@@ -109,16 +129,38 @@ def _written(quarter: str, year: str) -> str:
 
 
 def row_period(label: str) -> str:
-    """The year that the label of a row names as that of its amounts: "2023:", "Balance at May 24, 2022"; or ""."""
+    """The year that the label of a row names as that of its amounts: "2023:", "Balance at May 24, 2022"; or "".
+
+    What stands at January 1 is the balance of the year before.
+    """
     text = label.lower().strip()
     if is_period_heading(text):
-        found = named(text)
-        return found.years[-1] if found.years else ""
-    balance = _BALANCE_AT.match(text)
-    if balance is None or _NO_BALANCE.search(text):
+        years = named(text).years[-1:]
+    else:
+        balance = _BALANCE_AT.match(text)
+        if balance is None or _NO_BALANCE.search(text):
+            return ""
+        years = named(balance[1]).years[:1]
+    if years and _FIRST_OF_YEAR.search(text):
+        return period_before(years[0])
+    return years[0] if years else ""
+
+
+def is_opening(words: str) -> bool:
+    """Whether words name a balance at the beginning of a period: "Cash, beginning of year", "Opening balance"."""
+    text = words[:_MOST].lower().strip(" :")
+    return bool(_OPENING.search(text)) and not _NO_OPENING.search(text)
+
+
+def period_before(period: str) -> str:
+    """The year before a year, the quarter before a quarter; of "" ""."""
+    if not period:
         return ""
-    found = named(balance[1])
-    return found.years[0] if found.years else ""
+    year, _, quarter = period.partition("Q")
+    before = str(int(year) - 1)
+    if not quarter:
+        return before
+    return f"{before}Q4" if quarter == "1" else f"{year}Q{int(quarter) - 1}"
 
 
 def latest_year(lines: Iterable[str], latest: str) -> str:

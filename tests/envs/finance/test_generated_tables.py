@@ -14,7 +14,6 @@ from workgym.tasks.finance.render.html import render_html
 from workgym.tasks.finance.structure import draw_structure
 
 UNITS = {"currency": "USD", "currency/share": "USD/share", "count": ""}
-QUARTERS = {"First": "Q1", "Second": "Q2", "Third": "Q3", "Fourth": "Q4", "Year": ""}
 
 
 def _filing(seed, level):
@@ -31,24 +30,26 @@ def _misread(seeds):
 def _wrong_cells(filing, ledger, document):
     for table in filing.tables:
         read = document.tables[table.address].cells
-        years = [_period(filing.structure, table.key, heading) for heading in table.headings]
         for row in table.rows:
-            for number, cell in enumerate(row.cells):
-                wanted = _wanted(cell, row, years[number], ledger, is_blank=cell.address in table.blanks)
+            for cell in row.cells:
+                wanted = _wanted(cell, row, ledger, is_blank=cell.address in table.blanks)
                 seen = _seen(read.get(cell.address))
                 if wanted != seen:
                     yield filing.structure.seed, filing.level, cell.address, wanted, seen
 
 
-def _period(structure, key, heading):
-    return structure.years[-1] + QUARTERS[heading] if key == "quarters" else heading[-4:]
-
-
-def _wanted(cell, row, year, ledger, *, is_blank):
+def _wanted(cell, row, ledger, *, is_blank):
     if is_blank:
-        return ("blank", row.path, year)
+        return ("blank", row.path, cell.fact.period)
     value = cell.value(ledger)
-    return (value, cell.scale, UNITS.get(cell.unit, cell.unit), cell.decimals if value else 0, row.path, year)
+    return (
+        value,
+        cell.scale,
+        UNITS.get(cell.unit, cell.unit),
+        cell.decimals if value else 0,
+        row.path,
+        cell.fact.period,
+    )
 
 
 def _seen(cell):

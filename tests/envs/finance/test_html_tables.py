@@ -277,3 +277,39 @@ def test_columns_of_changes_have_no_period() -> None:
         (Decimal(10**6), "USD", ""),
         (Decimal("0.01"), "percent", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("label", "period"),
+    [
+        *(("Cash and cash equivalents, beginning of year", "2022"), ("Beginning balances", "2022")),
+        *(("Balance at beginning of the fiscal year", "2022"), ("Balance at January 1,", "2022")),
+        *(("Opening balance", "2022"), ("Beginning cash", "2022"), ("Unrecognized tax benefits, January 1", "2022")),
+        *(("Balance at beginning of year (January 1, 2023)", "2022"), ("Balance, beginning", "2022")),
+        *(("Cash and cash equivalents, end of year", "2023"), ("Change since beginning of year", "2023")),
+        *(("Opening of new stores", "2023"), ("Balance at December 31,", "2023"), ("Payments due January 1", "2023")),
+        *(("Leases beginning in 2025", "2023"), ("Effective at the beginning of the year", "2023")),
+    ],
+)
+def test_a_balance_at_the_beginning_of_a_year_is_that_of_the_year_before(label: str, period: str) -> None:
+    body = f"<table><tr><td></td><td>2023</td></tr><tr><td>{label}</td><td>5</td></tr></table>"
+    assert table_of(body).rows[1].cells[0].period == period
+
+
+def test_a_balance_at_the_beginning_of_a_quarter_is_that_of_the_quarter_before() -> None:
+    body = "<table><tr><td></td><td>Q1 2023</td><td>Q2 2023</td></tr>"
+    body += "<tr><td>Beginning balance</td><td>5</td><td>6</td></tr></table>"
+    assert [cell.period for cell in table_of(body).rows[1].cells] == ["2022Q4", "2023Q1"]
+
+
+def test_columns_of_balances_at_the_beginning_and_at_january_1() -> None:
+    body = "<table><tr><td></td><td>Balance at Beginning of Year</td><td>Additions</td><td>Balance at End of Year</td>"
+    body += "</tr><tr><td>2023</td><td>5</td><td>3</td><td>8</td></tr>"
+    body += "<tr><td>2022</td><td>4</td><td>1</td><td>5</td></tr></table>"
+    assert [[cell.period for cell in row.cells] for row in table_of(body).rows[1:]] == [
+        ["2022", "2023", "2023"],
+        ["2021", "2022", "2022"],
+    ]
+    body = "<table><tr><td></td><td>Stock</td></tr><tr><td>Balance, January 1, 2022</td><td>5</td></tr>"
+    body += "<tr><td>Net income</td><td>1</td></tr><tr><td>Balance, December 31, 2022</td><td>6</td></tr></table>"
+    assert [row.cells[0].period for row in table_of(body).rows[1:]] == ["2021", "2022", "2022"]

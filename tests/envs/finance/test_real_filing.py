@@ -122,11 +122,10 @@ def test_value_scale_and_shown_sign_agree_with_99_percent_of_the_tags(
     assert len(wrong) <= 0.01 * len(pairs), wrong
 
 
-def test_periods_agree_with_97_percent_of_the_contexts(pairs: list[tuple[Fact, TableCell | None]]) -> None:
-    """What does not agree are balances at the beginning of a year: their cell has the period of its column."""
+def test_periods_agree_with_all_contexts(pairs: list[tuple[Fact, TableCell | None]]) -> None:
+    """Balances at the beginning of a year are those at the end of the year before, as their contexts have it."""
     wrong = [(one, cell) for one, cell in pairs if cell is None or cell.period[:4] != one.year]
-    assert len(wrong) <= 0.03 * len(pairs), wrong
-    assert all(cell is not None and "beginning" in cell.row_path[-1].lower() for _, cell in wrong)
+    assert wrong == []
 
 
 def test_numbers_amid_words_are_no_amounts(document: Document, facts: list[Fact]) -> None:
