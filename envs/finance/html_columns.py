@@ -7,6 +7,7 @@ then where pieces of several rows stand above one another.
 from __future__ import annotations
 
 import bisect
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from workgym.tasks.errors import TaskError
 
 __all__ = ["LogicalRow", "Piece", "logical_rows"]
 
+_start: Final = operator.itemgetter(0)
+_end: Final = operator.itemgetter(1)
 _MAX_COLUMNS: Final = 400
 _LONGEST_LABEL: Final = 400  # characters of a label that may have a footnote mark at its end
 _CURRENCY: Final = "|".join(re.escape(sign) for sign in sorted(CURRENCY_SIGNS, key=len, reverse=True))
@@ -194,9 +197,9 @@ def _grow(columns: list[list[int]], pieces: Iterable[Piece]) -> None:
 
 def _under(columns: Sequence[Sequence[int]], start: int, end: int) -> tuple[int, int]:
     """The columns that an extent lies over: the first one, and the one after the last; columns are in order."""
-    first = bisect.bisect_right(columns, start, key=lambda column: column[1])
-    last = bisect.bisect_left(columns, end, key=lambda column: column[0])
-    return first, max(first, last)
+    first = bisect.bisect_right(columns, start, key=_end)
+    last = bisect.bisect_left(columns, end, first, key=_start)
+    return first, last
 
 
 def _without_strays(columns: list[list[int]], rows: list[list[Piece]]) -> list[list[int]]:

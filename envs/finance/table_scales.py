@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from decimal import Decimal
 from typing import Final
 
@@ -183,31 +184,37 @@ def measure(
 def _kind(label: str, above: Sequence[str], heading: str, phrase: Phrase, is_money: bool) -> tuple[str, str]:
     """What kind of amount this is, and the words that say so; the label of the row before all others."""
     for words in (label, heading, *reversed(above)):
-        lower = words[:_LONGEST].lower()
-        if not lower or "par value" in lower:
-            continue
-        if not is_money and _PERCENT.search(lower):
-            return "percent", words
-        if words is heading and not is_money and _HEADING_OF_RATES.search(lower):
-            return "percent", words
-        a_share = _A_SHARE.search(lower)
-        if not is_money and _NUMBER_OF_SHARES.search(lower) and not (a_share and not _COUNTS.search(lower)):
-            return "shares", words
-        if words is heading and not is_money and _HEADING_OF_SHARES.search(lower):
-            return "shares", words
-        if a_share:
-            return "share", words
-        if not is_money and phrase.shares is not None and _SHARES_TOO.match(lower):
-            return "shares", words
-        if not is_money and _COUNT.search(lower):
-            return "count", words
+        kind = _kind_named(words[:_LONGEST], words is heading, is_money, phrase.shares is not None)
+        if kind:
+            return kind, words
     return "money", ""
+
+
+@lru_cache(maxsize=128)  # the words of a row and of a column are asked about for each of their cells
+def _kind_named(words: str, is_heading: bool, is_money: bool, with_shares: bool) -> str:
+    lower = words.lower()
+    if not lower or "par value" in lower:
+        return ""
+    a_share = bool(_A_SHARE.search(lower))
+    if is_money:
+        return "share" if a_share else ""
+    if _PERCENT.search(lower) or (is_heading and _HEADING_OF_RATES.search(lower)):
+        return "percent"
+    if _NUMBER_OF_SHARES.search(lower) and not (a_share and not _COUNTS.search(lower)):
+        return "shares"
+    if is_heading and _HEADING_OF_SHARES.search(lower):
+        return "shares"
+    if a_share:
+        return "share"
+    if with_shares and _SHARES_TOO.match(lower):
+        return "shares"
+    return "count" if _COUNT.search(lower) else ""
 
 
 def _own_scale(words: str, label: str, heading: str) -> Decimal | None:
     """The scale that the label of the row or the heading of the column says itself."""
     for text in (words, label, heading):
-        for group in _CAPTION.findall(text):
+        for group in _CAPTION.findall(text) if "(" in text else ():
             lower = group.lower()
             if "in shares" in lower or "in dollars" in lower:
                 return _ONE
