@@ -16,8 +16,7 @@ from workgym.envs.finance.session import documents_of
 from workgym.envs.finance.submission import Citation, Submission, read_submission
 from workgym.envs.sandbox.protocol import Pools
 from workgym.envs.verify import Attempt, Check
-from workgym.tasks.finance.answer import AnswerSpec
-from workgym.tasks.finance.case import Case, case_of
+from workgym.tasks.finance.case import Case, case_of, spec_of
 from workgym.tasks.finance.expression import read_expression
 from workgym.tasks.finance.statements import Cell
 from workgym.tasks.task import Task
@@ -54,7 +53,7 @@ class FinanceFindings:
     def __init__(self, attempt: Attempt, task: Task) -> None:
         self._attempt = attempt
         self._task = task
-        self.spec: Final = AnswerSpec.from_public(task.public["answer"])
+        self.spec: Final = spec_of(task)
 
     @cached_property
     def case(self) -> Case:

@@ -13,6 +13,9 @@ from typing import Final
 from workgym.envs.finance.answers import Refusal
 from workgym.envs.finance.examine import FinanceFindings
 from workgym.envs.verify import Check, Layer
+from workgym.tasks.errors import TaskError
+from workgym.tasks.finance.case import spec_of
+from workgym.tasks.naming import unknown_name
 from workgym.tasks.task import Task
 
 __all__ = ["LAYERS", "citations_hold", "derivation_holds", "layers_of", "reads", "value_matches"]
@@ -88,5 +91,12 @@ LAYERS: Final[Mapping[str, tuple[Layer, ...]]] = {
 
 
 def layers_of(task: Task) -> tuple[Layer, ...]:
-    """The layers by which a task is judged."""
-    return LAYERS[task.public["answer"]["kind"]]
+    """The layers by which a task is judged.
+
+    Raises:
+        TaskError: answers of its kind are not judged.
+    """
+    kind = spec_of(task).kind
+    if kind not in LAYERS:
+        raise TaskError(f"task {task.id!r}: {unknown_name('kind of answer', kind, LAYERS)}")
+    return LAYERS[kind]

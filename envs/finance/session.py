@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -20,13 +21,14 @@ from workgym.envs.finance.tools import full_tools
 from workgym.envs.sandbox.protocol import SandboxPool
 from workgym.envs.tool import End, ToolTable
 from workgym.envs.verify import Attempt
-from workgym.tasks.errors import ActionError
-from workgym.tasks.finance.answer import AnswerSpec
+from workgym.tasks.errors import ActionError, TaskError
+from workgym.tasks.finance.case import spec_of
 from workgym.tasks.finance.wording import spec_in_words
 from workgym.tasks.task import Task
 
 __all__ = ["FinanceSession", "documents_of"]
 
+_FILE: Final = re.compile(r"d[1-9][0-9]{0,2}\.html")
 _CATALOG: Final = ("id", "title", "company", "form", "period", "pages")
 
 
@@ -34,8 +36,10 @@ def documents_of(task: Task) -> tuple[Document, ...]:
     """The documents of a task, read; kept for a while, since episodes and their judges read the same ones.
 
     Raises:
-        TaskError: a file is no readable document.
+        TaskError: there is no file, one has another name than "d1.html", or it is no readable document.
     """
+    if not task.files or not all(map(_FILE.fullmatch, task.files)):
+        raise TaskError(f"the files of task {task.id!r} are {sorted(task.files)}: documents are d1.html, d2.html, ...")
     return tuple(_read(path.removesuffix(".html"), data) for path, data in task.files.items())
 
 
@@ -54,7 +58,8 @@ class FinanceSession:
 
     def __init__(self, task: Task, pool: SandboxPool) -> None:
         self.task: Final = task
-        self.spec: Final = AnswerSpec.from_public(task.public["answer"])
+        self.spec: Final = spec_of(task)
+        self._catalog: Final = _catalog_of(task)
         self.library: Final = Library(documents_of(task))
         self.opened = Opened()
         self.pool: Final = pool
@@ -74,14 +79,13 @@ class FinanceSession:
 
     def observe(self) -> Observation:
         """The question, the type of its answer, the catalog and the turns there are."""
-        rows = [" | ".join(str(entry[name]) for name in _CATALOG) for entry in self.task.public["catalog"]]
         return Observation(
             "\n".join(
                 [
                     self.task.prompt,
                     f"Answer: {spec_in_words(self.spec)}; at most {self.spec.citation_budget} cells cited.",
                     f"Documents ({' | '.join(_CATALOG)}):",
-                    *rows,
+                    *self._catalog,
                     f"You have {self.task.budget.turns} turns.",
                 ]
             )
@@ -179,3 +183,11 @@ class FinanceSession:
 
     def close(self) -> None:
         """Nothing is held between two calls."""
+
+
+def _catalog_of(task: Task) -> list[str]:
+    """A line for each document."""
+    try:
+        return [" | ".join(str(entry[name]) for name in _CATALOG) for entry in task.public["catalog"]]
+    except (KeyError, TypeError) as error:
+        raise TaskError(f"the public part of task {task.id!r} holds no catalog of documents: {error!r}") from error

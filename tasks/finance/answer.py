@@ -73,6 +73,10 @@ class AnswerSpec:
             raise TaskError(unknown_name("kind of answer", self.kind, KINDS))
         if self.sign not in SIGNS:
             raise TaskError(unknown_name("sign of an answer", self.sign, SIGNS))
+        for name in ("decimals", "citation_budget", "length"):
+            number = getattr(self, name)
+            if type(number) is not int and not (name == "length" and number is None):
+                raise TaskError(f"{name} {number!r} of an answer is no whole number")
         if self.is_numeric:
             self._check_number()
         elif self.unit or self.scale != "units" or self.decimals or self.sign != "signed":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from workgym.tasks.errors import TaskError
+from workgym.tasks.errors import ActionError, TaskError
 from workgym.tasks.finance.answer import AnswerSpec, Gold
 from workgym.tasks.finance.expression import read_expression
 from workgym.tasks.finance.filing import Filing, plan_filing
@@ -24,9 +24,10 @@ from workgym.tasks.finance.terms import Fact
 from workgym.tasks.finance.units import SCALES
 from workgym.tasks.task import Task
 
-__all__ = ["Case", "Reported", "case_of", "gold_for", "hide_gap", "hide_question", "report", "spec_for"]
+__all__ = ["Case", "Reported", "case_of", "gold_for", "hide_gap", "hide_question", "report", "spec_for", "spec_of"]
 
 _UNITS: Final = {"currency": "USD", "currency/share": "USD/share"}
+_MOST_DECIMALS: Final = 12
 _SCALES: Final = {size: name for name, size in SCALES.items()}
 
 
@@ -144,22 +145,42 @@ def hide_gap(reported: Reported, reason: str, witnesses: frozenset[str]) -> dict
     return {**reported.to_hidden(), "reason": reason, "witnesses": sorted(witnesses)}
 
 
+def spec_of(task: Task) -> AnswerSpec:
+    """The type in which the answer of a task is wanted.
+
+    Raises:
+        TaskError: its public part has none that can be read.
+    """
+    try:
+        return AnswerSpec.from_public(task.public["answer"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TaskError(f"the public part of task {task.id!r} holds no type of answer: {error!r}") from error
+
+
 def case_of(task: Task) -> Case:
     """Make the hidden side of a task again.
 
     Raises:
-        TaskError: its hidden part is not that of a finance task.
+        TaskError: its hidden part is not that of a finance task, or its parts do not go together.
     """
     hidden = task.hidden
+    spec = spec_of(task)
     try:
         blanks = frozenset(map(_fact, hidden["blanks"]))
         reported = report(hidden["structure_seed"], hidden["value_seed"], hidden["level"], blanks)
         if "question" not in hidden:
             return Case(reported, reason=hidden["reason"], witnesses=frozenset(hidden["witnesses"]))
-        spec = AnswerSpec.from_public(task.public["answer"])
-        return Case(reported, _question(task.prompt, hidden["question"]), Gold.from_hidden(hidden["gold"], spec))
-    except (KeyError, TypeError, AttributeError) as error:
+        question = _question(task.prompt, hidden["question"])
+        gold = Gold.from_hidden(hidden["gold"], spec)
+        worked_out = gold_of(question, reported.ledger) / question.scale
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, ActionError) as error:
         raise TaskError(f"the hidden part of task {task.id!r} is not that of a finance task: {error!r}") from error
+    if worked_out != gold.value:
+        raise TaskError(
+            f"the gold of task {task.id!r} is {gold.value}, and its program gives {worked_out} of the books of its "
+            "seeds: it was made by another version, or changed"
+        )
+    return Case(reported, question, gold)
 
 
 def _fact(written: str) -> Fact:
@@ -168,6 +189,11 @@ def _fact(written: str) -> Fact:
 
 
 def _question(text: str, hidden: Mapping[str, Any]) -> Question:
+    decimals, condition = hidden["decimals"], hidden["condition"]
+    if type(decimals) is not int or not 0 <= decimals <= _MOST_DECIMALS:
+        raise ValueError(f"decimals {decimals!r} are not from 0 to {_MOST_DECIMALS}")
+    if condition != "":
+        read_expression(condition)
     return Question(
         hidden["family"],
         hidden["form"],
@@ -176,6 +202,6 @@ def _question(text: str, hidden: Mapping[str, Any]) -> Question:
         tuple(map(_fact, hidden["operands"])),
         hidden["unit"],
         Fraction(hidden["scale"]),
-        hidden["decimals"],
-        hidden["condition"],
+        decimals,
+        condition,
     )
