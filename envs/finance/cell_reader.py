@@ -58,7 +58,8 @@ _AMOUNT: Final = _amount(_US)
 _EUROPEAN_AMOUNT: Final = _amount(_EUROPEAN)
 # How most amounts are written; what this does not match is looked at more closely.
 _USUAL: Final = re.compile(
-    r"(?P<currency>\$)? ?(?P<open>\()?(?P<digits>(?:[1-9][0-9]{0,2}(?:,[0-9]{3})*|0)(?:\.(?P<decimals>[0-9]+))?)(?P<close>\))?"
+    r"(?P<currency>\$)? ?(?P<open>\()?(?P<digits>(?:[1-9][0-9]{0,2}(?:,[0-9]{3})*|0)(?:\.(?P<decimals>[0-9]+))?)"
+    r"(?P<close>\))?"
 )
 _ZERO: Final = re.compile(rf"\(? ?(?:{_CURRENCY})? ?\(? ?(?:-{{1,3}}|-0-) ?%? ?\)? ?%?|nil", re.IGNORECASE)
 _BLANK: Final = re.compile(
