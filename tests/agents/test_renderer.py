@@ -37,6 +37,20 @@ def test_any_text_can_be_shown_to_a_model(text):
     assert all(TOKENIZER.unk <= i < TOKENIZER.n_ids for i in ids)
 
 
+@given(st.text(alphabet="0123456789,. a"))
+def test_text_survives_groups_of_digits(text):
+    grouping = CharTokenizer(digits=3)
+    assert grouping.decode(grouping.encode(text)) == text
+
+
+def test_groups_of_digits_are_cut_from_the_end_of_a_number():
+    grouping = CharTokenizer(digits=3)
+    assert [grouping.decode([one]) for one in grouping.encode("x1234567 45")] == ["x", "1", "234", "567", " ", "45"]
+    assert set(grouping.encode("1,234,567")) > set(grouping.encode("1234567"))
+    with pytest.raises(PolicyError, match="1 to 3 digits, not 4"):
+        CharTokenizer(digits=4)
+
+
 def test_text_never_becomes_a_mark():
     assert min(TOKENIZER.encode("<end><act><bos>")) > TOKENIZER.unk
 
