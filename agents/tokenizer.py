@@ -52,7 +52,7 @@ class CharTokenizer:
     Args:
         characters: those that have an id, in order, each once.
         digits: most digits of one id, 1 to 3. A longer run of digits is cut from its end, so that 1234567 and 1,234,567
-            are made of the same groups: a model that has to copy numbers then copies few ids that are easily told apart.
+            are made of the same groups: a model that has to copy numbers then copies few ids, easily told apart.
 
     Raises:
         PolicyError: a character comes twice, or there is no such number of digits.

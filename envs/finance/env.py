@@ -28,7 +28,7 @@ VERSION: Final = "0"
 
 _INSTRUCTIONS: Final = (
     "You answer questions about financial filings. Act by calling one tool a turn. Answer with the value, with the "
-    "cells it rests on, quoted as they stand, and with the expression over them; give up where the filing has no answer."
+    "cells it rests on, quoted as they stand, and the expression over them; give up where the filing has no answer."
 )
 
 

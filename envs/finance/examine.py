@@ -145,7 +145,7 @@ def _read_afresh(address: str, documents: dict[str, Document]) -> str | None:
 
 
 def _is_quote(citation: Citation, text: str) -> bool:
-    """Whether a quote is what stands there: all of a cell, and of a line enough to be no accident. Spaces may differ."""
+    """Whether a quote is what stands there: all of a cell, of a line enough to be no accident. Spaces may differ."""
     quote, whole = (" ".join(words.split()) for words in (citation.quote, text))
     if "!r" in citation.cell:
         return quote == whole or quote.removeprefix("$").lstrip() == whole.removeprefix("$").lstrip()

@@ -24,8 +24,8 @@ from workgym.tasks.finance.statements import Cell, displayed
 from workgym.tasks.task import Task
 
 __all__ = [
-    "PLAYERS", "call", "cells_for", "erring_oracle", "is_brief", "noop", "oracle", "random_guess", "steps", "value_alone",
-    "write_number", "written_gold",
+    "PLAYERS", "call", "cells_for", "erring_oracle", "is_brief", "noop", "oracle", "random_guess", "steps",
+    "value_alone", "write_number", "written_gold",
 ]  # fmt: skip
 
 _CELL: Final = re.compile(r"c([1-9])")

@@ -144,8 +144,7 @@ DISCUSSION: Final = (
     "effect.",
     "[Volumes|Orders] in the first half of the year were [shaped|influenced] by [customers' stocks|the timing of large "
     "projects], and in the second half by [new products|price lists that took effect].",
-    "A comparison with years before {before} [can be found|is given] in our [earlier|prior] annual "
-    "reports.",
+    "A comparison with years before {before} [can be found|is given] in our [earlier|prior] annual reports.",
 )
 
 LIQUIDITY: Final = (
