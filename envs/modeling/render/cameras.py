@@ -20,8 +20,8 @@ FrameBox = tuple[Sequence[float], Sequence[float]]
 
 Floats = npt.NDArray[np.float64]
 
-_WIDTH_SHARE: Final = 0.70
-_HEIGHT_SHARE: Final = 0.66
+_WIDTH_SHARE: Final = 0.86
+_HEIGHT_SHARE: Final = 0.80
 _MAX_MM: Final = 1e5
 _LEAST_MM: Final = 1e-3
 

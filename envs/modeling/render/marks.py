@@ -66,15 +66,16 @@ def _datum(draw: Any, camera: Camera) -> None:
 
 
 def _triad(draw: Any, camera: Camera) -> None:
-    """The directions of the axes. One that runs along the view is not drawn."""
-    x, y = _MARGIN + _AXIS_PX + 8, camera.height - _MARGIN - _AXIS_PX - 8
-    for number, (name, color) in enumerate(_AXES):
-        right, up, _ = camera.view.axes[:, number]
-        if math.hypot(right, up) < _LEAST_FORESHORTENED:
+    """The directions of the axes, in the lower left corner. One that runs along the view is not drawn."""
+    tips = camera.view.axes[:2].T * (1, -1)
+    x, y = (_MARGIN + 4, camera.height - _MARGIN - 5) - (_AXIS_PX + 7) * np.array(
+        [tips[:, 0].min(initial=0), tips[:, 1].max(initial=0)]
+    )
+    for (name, color), (right, down) in zip(_AXES, tips, strict=True):
+        if math.hypot(right, down) < _LEAST_FORESHORTENED:
             continue
-        tip = (x + _AXIS_PX * right, y - _AXIS_PX * up)
-        draw.line([(x, y), tip], fill=color, width=2)
-        _write(draw, (tip[0] + 7 * right, tip[1] - 7 * up), name, color, anchor="mm")
+        draw.line([(x, y), (x + _AXIS_PX * right, y + _AXIS_PX * down)], fill=color, width=2)
+        _write(draw, (x + (_AXIS_PX + 7) * right, y + (_AXIS_PX + 7) * down), name, color, anchor="mm")
 
 
 def _scale_bar(draw: Any, camera: Camera) -> None:

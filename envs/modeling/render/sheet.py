@@ -79,7 +79,8 @@ def _draw(renderer: ViewRenderer, solid: Solid, camera: Camera, mode: Mode) -> B
 def _within(corners: npt.NDArray[np.float64], camera: Camera) -> npt.NDArray[np.bool_]:
     """Which faces the picture may show. One that is far off would cost the others their precision."""
     half = np.array([camera.width, camera.height]) / 2
-    low, high = corners[..., :2].min(axis=1), corners[..., :2].max(axis=1)
+    a, b, c = corners[..., :2].swapaxes(0, 1)
+    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     return np.asarray(np.all((high > -half) & (low < half), axis=1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -55,18 +56,28 @@ def differs(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> Mask:
     return np.asarray(np.abs(one.astype(int) - other.astype(int)).max(axis=2) > 24)
 
 
+@functools.cache
+def _what_is_missing(backend: Backend | None) -> str:
+    server = RenderServer(backend)
+    try:
+        _ = server.drawn_by
+    except SandboxError as error:
+        return str(error)
+    finally:
+        server.close()
+    return ""
+
+
 @contextmanager
 def a_server(backend: Backend | None) -> Iterator[RenderServer]:
     """A server whose process, too, takes warnings for errors; skips where the renderer is missing."""
+    if backend and _what_is_missing(backend):
+        pytest.skip(_what_is_missing(backend))
     server = RenderServer(backend)
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONWARNINGS", "error")
             _ = server.drawn_by
-    except SandboxError as error:
-        server.close()
-        pytest.skip(str(error))
-    try:
         yield server
     finally:
         server.close()

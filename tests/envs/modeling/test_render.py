@@ -82,7 +82,7 @@ def test_each_view_looks_from_where_its_name_says(server, view):
 
     rows, columns = np.nonzero(differs(picture, server.view(NOTHING, FRAME, view)))
 
-    place = ((columns.mean() - 383.5) / 120, (255.5 - rows.mean()) / 120)
+    place = ((columns.mean() - 383.5) / 145, (255.5 - rows.mean()) / 145)
     assert place == pytest.approx(PLACES[view], abs=0.35)
 
 
@@ -92,7 +92,7 @@ def test_a_sheet_has_the_views_in_its_order(server):
     for number, view in enumerate(SHEET):
         row, column = divmod(number, 3)
         rows, columns = np.nonzero(shown[row * 256 : row * 256 + 256, column * 256 : column * 256 + 256])
-        place = ((columns.mean() - 127.5) / 60, (127.5 - rows.mean()) / 60)
+        place = ((columns.mean() - 127.5) / 72, (127.5 - rows.mean()) / 72)
         assert place == pytest.approx(PLACES[view], abs=0.35), view
 
 
