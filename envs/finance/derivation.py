@@ -90,7 +90,10 @@ def derivation_holds(shown: Derivation, question: Question, ledger: Ledger) -> C
     units = [unit for unit in (Fraction(1), question.scale) if abs(value * unit - shown.value) <= question.half_unit]
     if not units:
         return Check(_NAME, 0.0, "the expression over the cited cells does not give the submitted value", "other_value")
-    if not _agrees(expression, used, question, units, list(_redrawn(question, ledger, facts))):
+    redrawn = list(_redrawn(question, ledger, facts))
+    if _passes_over(expression, used, redrawn):
+        return Check(_NAME, 0.0, "an argument of min or max is never the one that is chosen", "dead_operand")
+    if not _agrees(expression, used, question, units, redrawn):
         detail = (
             "the expression gives another quantity than the one asked for: with other amounts in its cells they differ"
         )
@@ -171,6 +174,20 @@ def _agrees(
         return False  # what cannot be worked out of other amounts is no program for them
     asked = [work_out(question.program, [one[fact] for fact in question.operands]) for one in ledgers]
     return any(all(value * unit == gold for value, gold in zip(values, asked, strict=True)) for unit in units)
+
+
+def _passes_over(expression: Expression, used: Mapping[int, Cell], ledgers: Sequence[Ledger]) -> bool:
+    """Whether `min` or `max` hides an argument that decides nothing: max(c1, 1234), max(c1, c2) of a larger c1."""
+    rows = []
+    for one in ledgers:
+        row = [Fraction(0)] * max(used)
+        for number, cell in used.items():
+            row[number - 1] = cell.exact(one)
+        rows.append(row)
+    try:
+        return expression.passes_over(rows)
+    except ActionError:
+        return False  # what cannot be worked out is refused by `_agrees`
 
 
 def _redrawn(question: Question, ledger: Ledger, facts: dict[int, tuple[Fact, int]]) -> Iterator[Ledger]:

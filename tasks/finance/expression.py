@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -96,6 +96,26 @@ class Expression:
             left, right = (_value(part, cells) for part in self._root.parts)
             return _COMPARISONS[self._root.kind](left, right)
         return _value(self._root, cells)
+
+    def passes_over(self, rows: Sequence[Sequence[Fraction]]) -> bool:
+        """Whether an argument of a `min` or `max` is chosen in none of these rows of cells: it has no part in them.
+
+        Raises:
+            ActionError: as `value`.
+        """
+        return any(
+            all(_value(part, row) != _value(node, row) for row in rows)
+            for node in _choices(self._root)
+            for part in node.parts
+        )
+
+
+def _choices(node: _Node) -> Iterator[_Node]:
+    """Every `min` and `max` in a node."""
+    if node.kind in ("min", "max"):
+        yield node
+    for part in node.parts:
+        yield from _choices(part)
 
 
 def read_expression(text: str) -> Expression:

@@ -4,13 +4,16 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from workgym.envs.finance.derivation import Derivation, derivation_holds
 from workgym.tasks.errors import TaskError
+from workgym.tasks.finance.case import case_of
 from workgym.tasks.finance.expression import read_expression
 from workgym.tasks.finance.ledger import draw_ledger
 from workgym.tasks.finance.questions import Question, gold_of
+from workgym.tasks.finance.source import FinanceTasks
 from workgym.tasks.finance.statements import Cell, cells_by_address, lay_out
 from workgym.tasks.finance.structure import draw_structure
 from workgym.tasks.finance.terms import Fact
@@ -126,7 +129,7 @@ def test_the_positive_control_of_the_attacks_holds():
 def test_a_constant_that_only_matters_here_does_not_hold():
     gold = int(gold_of(LOOKUP, LEDGER))
 
-    assert _judge(LOOKUP, f"max(c1, {gold})", "cash").label == "other_program"
+    assert _judge(LOOKUP, f"max(c1, {gold})", "cash").label == "dead_operand"
     assert _judge(LOOKUP, f"c1 + {gold - int(LEDGER[Fact('cash', LAST)])}", "cash").label == "other_program"
 
 
@@ -271,3 +274,17 @@ def test_a_cell_that_shows_another_sign_counts_as_it_is_shown():
     assert _judge(spent, "-c1", cells=(cell,)).score == 1
     assert _judge(spent, "c1", cells=(turned,)).score == 1
     assert _judge(spent, "c1", cells=(cell,)).score == 0
+
+
+@pytest.mark.parametrize("function", ["max", "min"])
+def test_an_argument_that_is_never_chosen_is_dead(function: str) -> None:
+    """max(revenue, cost) is revenue in all books, and max(c1, 1234) is c1: what is beside it has no part in it."""
+    case = case_of(FinanceTasks("lookup").sample(1, np.random.default_rng(5)))
+    assert case.question is not None
+    ledger, gold = case.reported.ledger, gold_of(case.question, case.reported.ledger)
+    first = next(cell for cell in case.reported.cells.values() if cell.fact == case.question.operands[0])
+    for other in case.reported.cells.values():
+        if other.fact != first.fact:
+            shown = Derivation(f"{function}(c1, c2)", (first, other), gold)
+            assert derivation_holds(shown, case.question, ledger).score == 0
+    assert derivation_holds(Derivation("max(c1, 1234)", (first,), gold), case.question, ledger).score == 0
