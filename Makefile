@@ -64,13 +64,14 @@ $(DEMO): $(VENV)
 $(TEST): $(VENV)
 	@missing=
 	command -v bwrap >/dev/null || missing+=" bubblewrap"
+	$(BIN)/python -c 'import ctypes.util as c; raise SystemExit(not (c.find_library("EGL") and c.find_library("GL")))' || missing+=" libegl1 libegl-mesa0 libgl1-mesa-dri libglx-mesa0 libgl1"
 	PATH="$$PATH:/usr/sbin:/sbin" command -v dockerd >/dev/null || missing+=" docker.io"
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	  echo "== installing the system packages$$missing"
 	  apt-get update -qq
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
 	elif [ -n "$$missing" ]; then
-	  echo "== the tests of some sandboxes skip. On Debian or Ubuntu: sudo apt-get install --no-install-recommends$$missing"
+	  echo "== the tests of some sandboxes skip, and pictures are drawn without OpenGL. On Debian or Ubuntu: sudo apt-get install --no-install-recommends$$missing"
 	fi
 	echo "== installing workgym with every extra and the tools for its tests (some minutes the first time)"
 	$(PIP) torch

@@ -9,6 +9,7 @@ from workgym.envs.domain import Domain
 from workgym.envs.env import WorkEnv
 from workgym.envs.modeling.brief import BriefSession
 from workgym.envs.modeling.examine import examine_part
+from workgym.envs.modeling.hacks import HACKS
 from workgym.envs.modeling.layers import LAYERS
 from workgym.envs.modeling.machinery import Machinery
 from workgym.envs.modeling.pictures import IMAGE_SHAPE
@@ -74,6 +75,7 @@ def make(
         layers=LAYERS,
         open_pools=partial(Machinery, sandbox),
         players=PLAYERS,
+        hacks=HACKS if style == "full" else {},  # small models have no scripts
         instructions=_INSTRUCTIONS if style == "full" else "",
         max_observation_tokens=2000 if style == "full" else 100,
         image_shape=IMAGE_SHAPE if has_image else (),

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Final
 
 from workgym.envs.modeling.reader import READER_SANDBOX
+from workgym.envs.modeling.render.server import close_shared_servers
 from workgym.envs.modeling.scorer import close_shared_scorer
 from workgym.envs.modeling.script import MESH_SANDBOX
 from workgym.envs.sandbox.pools import SharedPools, acquire_pools
@@ -68,8 +69,16 @@ class Machinery:
         self._pools.close()
         if last:
             close_shared_scorer()
+            close_shared_servers()
 
 
 _handles: Counter[int] = Counter()  # by process: what a fork has inherited is not its own to end
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)

@@ -7,18 +7,29 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from workgym.envs.modeling.render.cameras import VIEWS
+from workgym.envs.modeling.render.server import render_sheet, render_view
+from workgym.envs.modeling.render.sheet import HEIGHT, MODES, WIDTH, Mode
 from workgym.tasks.modeling.solid import Solid
-
-MODES: Final = ("shaded", "depth", "section")
-VIEWS: Final = ("front", "right", "top", "iso", "iso_back", "bottom", "back", "left")
-IMAGE_SHAPE: Final = (512, 768, 3)
 
 __all__ = ["IMAGE_SHAPE", "MODES", "VIEWS", "draw_part"]
 
+IMAGE_SHAPE: Final = (HEIGHT, WIDTH, 3)
 
-def draw_part(solid: Solid | None, frame: Any, view: str = "", mode: str = "shaded") -> npt.NDArray[np.uint8]:
-    """Stand-in."""
-    image = np.zeros(IMAGE_SHAPE, np.uint8)
-    if solid is not None:
-        image[0, 0, 0] = 1 + int(np.abs(solid.vertices).sum()) % 200
-    return image
+_NOTHING: Final = Solid(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+
+
+def draw_part(solid: Solid | None, frame: Any, view: str = "", mode: Mode = "shaded") -> npt.NDArray[np.uint8]:
+    """A sheet of six views, or one of them in full; uint8 [512, 768, 3].
+
+    Args:
+        solid: the part; None draws the empty frame.
+        frame: the box that the pictures are fitted to.
+        view: one of `VIEWS`, or "" for the sheet.
+        mode: one of `MODES`.
+
+    Raises:
+        SandboxError: no renderer works.
+    """
+    drawn = _NOTHING if solid is None else solid
+    return render_view(drawn, frame, view, mode) if view else render_sheet(drawn, frame)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from workgym.envs.domain import Observation
 from workgym.envs.modeling.bodies import Bodies
 from workgym.envs.modeling.pictures import draw_part
+from workgym.envs.modeling.render.sheet import Mode
 from workgym.envs.modeling.report import Seen, look_at_part, measured, report_lines
 from workgym.envs.modeling.scorer import shared_scorer
 from workgym.envs.modeling.script import OUTPUTS, Ran, make_bodies, run_script
@@ -119,7 +120,7 @@ class ModelingSession:
 
     # ----------------------------------------------------------------- looking
 
-    def render(self, view: str, mode: str = "shaded") -> str:
+    def render(self, view: str, mode: Mode = "shaded") -> str:
         """Show one view in the picture of this observation.
 
         Raises:
@@ -154,6 +155,8 @@ class ModelingSession:
         return End("submitted", self._mesh_path("submit", file.strip()))
 
     def _mesh_path(self, tool: str, file: str) -> str:
+        if not file and self.state.n_outputs > 1:
+            raise ActionError(f"{tool}: {' and '.join(OUTPUTS)} are both there: name one of them")
         path = file or self.state.output
         if not path:
             raise ActionError(f"{tool}: there is no part yet: run a script, or use the mesh tools")
@@ -178,7 +181,7 @@ class ModelingSession:
         if not path:
             return ["there is no part"]
         if self.state.n_outputs > 1:
-            return [f"failed in phase export: {' and '.join(OUTPUTS)} are both there, and one of them is the part"]
+            return [f"failed in phase export: {' and '.join(OUTPUTS)} are both there; submit one of them by its name"]
         seen = self._look(path)
         flaw = seen.facts["flaw"]
         head = f"{path} is written" if flaw is None else f"failed in phase validate: {path} is no sound part"

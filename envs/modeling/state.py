@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from workgym.envs.modeling.bodies import Bodies
 from workgym.envs.modeling.reader import SUFFIXES
+from workgym.envs.modeling.render.sheet import Mode
 from workgym.envs.modeling.script import OUTPUTS
 
 __all__ = ["Picture", "State"]
@@ -25,7 +26,7 @@ class Picture:
 
     path: str = ""
     view: str = ""
-    mode: str = "shaded"
+    mode: Mode = "shaded"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from workgym.envs.modeling.pictures import MODES, VIEWS
+from workgym.envs.modeling.render.sheet import Mode
 from workgym.envs.modeling.report import KINDS
 from workgym.envs.tool import End, Tool, ToolTable, one_text
 from workgym.tasks.modeling.calls import CALLS
@@ -36,7 +37,7 @@ class Maker(Protocol):
         """Carry out a call of a mesh tool."""
         ...
 
-    def render(self, view: str, mode: str = "shaded") -> str:
+    def render(self, view: str, mode: Mode = "shaded") -> str:
         """Show a view."""
         ...
 

@@ -14,7 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from workgym.envs.env import WorkEnv
-from workgym.envs.testing.subject import GARBAGE, Subject, garbage, in_words, require, text_of
+from workgym.envs.testing.subject import GARBAGE, Subject, garbage, in_full, in_words, require, text_of
 
 __all__ = [
     "branches_go_on_alike",
@@ -47,7 +47,7 @@ def seeds_decide(subject: Subject) -> None:
         env = subject.new_env(level=level)
         first = env.reset(seed=level)
         require(
-            first == subject.new_env(level=level).reset(seed=level),
+            in_full(first) == in_full(subject.new_env(level=level).reset(seed=level)),
             f"two resets with seed {level} differ at level {level}: draw from the generator that sample() is given, "
             "and show no clocks, addresses or paths",
         )
@@ -126,7 +126,7 @@ def spec_survives_json(subject: Subject) -> None:
     first, second = made.reset(seed=5), again.reset(seed=5)
     made.close()
     again.close()
-    require(first == second, "the environment that its spec makes again starts another episode")
+    require(in_full(first) == in_full(second), "the environment that its spec makes again starts another episode")
 
 
 def vectors_work(subject: Subject) -> None:
@@ -155,9 +155,9 @@ def _run_vector(subject: Subject, mode: str) -> list[str]:
         envs = gym.vector.SyncVectorEnv(made) if mode == "sync" else gym.vector.AsyncVectorEnv(made)
     try:
         observations, infos = envs.reset(seed=3)
-        seen = [repr(observations), repr(list(infos["task_id"]))]
+        seen = [in_full(observations), repr(list(infos["task_id"]))]
         observations, rewards, terminated, truncated, _ = envs.step(("", "no-such-tool"))
-        return [*seen, repr(observations), repr([list(values) for values in (rewards, terminated, truncated)])]
+        return [*seen, in_full(observations), repr([list(values) for values in (rewards, terminated, truncated)])]
     finally:
         envs.close()
 
@@ -169,7 +169,7 @@ def _finish(subject: Subject, env: WorkEnv, observation: Any, info: dict[str, An
         observation, reward, terminated, truncated, info = env.step(
             subject.player("oracle")(text_of(observation), info, env)
         )
-        answers.append(repr((observation, reward, terminated, truncated, info)))
+        answers.append(in_full((observation, reward, terminated, truncated, info)))
         ended = terminated or truncated
     return answers
 
@@ -185,14 +185,14 @@ def _oracle_actions(subject: Subject, env: WorkEnv, observation: Any, info: dict
 
 def _run(env: WorkEnv, seed: int, actions: Sequence[Any]) -> list[str]:
     """What is answered, as text; nothing once the episode is over."""
-    answers = [repr(env.reset(seed=seed))]
+    answers = [in_full(env.reset(seed=seed))]
     ended = False
     for action in actions:
         if ended:
             answers.append("")
             continue
         answer = env.step(action)
-        answers.append(repr(answer))
+        answers.append(in_full(answer))
         ended = answer[2] or answer[3]
     return answers
 

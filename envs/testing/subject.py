@@ -14,9 +14,9 @@ import numpy as np
 from workgym.envs.domain import ScriptedPlayer
 from workgym.envs.env import WorkEnv
 from workgym.tasks.errors import place_of
-from workgym.tasks.task import Task
+from workgym.tasks.task import Task, content_hash
 
-__all__ = ["GARBAGE", "Played", "Subject", "garbage", "in_words", "require", "text_of", "visible"]
+__all__ = ["GARBAGE", "Played", "Subject", "garbage", "in_full", "in_words", "require", "text_of", "visible"]
 
 GARBAGE: Final[tuple[Any, ...]] = (
     "",
@@ -194,6 +194,17 @@ def visible(env: WorkEnv, observation: Any, info: Mapping[str, Any]) -> Iterator
         yield repr(replace(env.attempt, task_id=""))
     if env.verdict is not None:
         yield repr(env.verdict)
+
+
+def in_full(seen: Any) -> str:
+    """What an environment answered, as text that differs where any of it does, pictures too."""
+    if isinstance(seen, np.ndarray):
+        return f"<{seen.dtype} {seen.shape} {content_hash(np.ascontiguousarray(seen).tobytes())}>"
+    if isinstance(seen, Mapping):
+        return f"{{{', '.join(f'{key!r}: {in_full(value)}' for key, value in seen.items())}}}"
+    if isinstance(seen, (tuple, list)):
+        return f"({', '.join(map(in_full, seen))})"
+    return repr(seen)
 
 
 def text_of(observation: Any) -> str:

@@ -18,6 +18,7 @@ PARTS = {
     "python",
     "train",
     "finance",
+    "modeling",
     "openai",
     "bench",
     "cores",

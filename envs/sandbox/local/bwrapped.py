@@ -85,9 +85,11 @@ class Walls:
     Attributes:
         namespaces: into which it is born.
         n_monitors: processes of a run that are no program's.
+        warm: names of what the zygote has loaded.
     """
 
     n_monitors = _MONITORS
+    warm = ""  # every run loads it anew
 
     def __init__(self, config: dict[str, Any], limits: Limits, shelf: str, admin: bool) -> None:
         self.namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS

@@ -81,12 +81,14 @@ class Walls:
     Attributes:
         namespaces: into which it is born.
         n_monitors: processes of a run that are no program's.
+        warm: names of what the zygote has loaded.
     """
 
     n_monitors = 0
 
-    def __init__(self, limits: Limits, admin: bool) -> None:
+    def __init__(self, limits: Limits, admin: bool, warm: str = "") -> None:
         self._limits = limits
+        self.warm = warm
         self.namespaces = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
         if not admin:
             self.namespaces |= kernel.CLONE_NEWUSER

@@ -7,9 +7,32 @@ import os
 import signal
 import time
 
-__all__ = ["cpu_seconds", "descendants", "signal_all", "stop_all"]
+__all__ = ["SeveralThreads", "cpu_seconds", "descendants", "require_one_thread", "signal_all", "stop_all"]
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+class SeveralThreads(OSError):
+    """This process has more than one thread: what is forked from it may wait for ever for a lock that another held."""
+
+
+def require_one_thread(warm: str) -> None:
+    """Refuse to fork where there is more than one thread.
+
+    Args:
+        warm: the names of what was loaded, which may have started others.
+
+    Raises:
+        SeveralThreads: there is more than one.
+    """
+    with open("/proc/self/status", "rb") as file:
+        status = file.read()
+    n_threads = int(status.partition(b"Threads:")[2].split(None, 1)[0])
+    if n_threads != 1:
+        raise SeveralThreads(
+            f"the zygote has {n_threads} threads and must have one: what it has warm ({warm or 'nothing'}) starts "
+            "others. Load it in the program instead, or keep it from starting threads when it is imported"
+        )
 
 
 def cpu_seconds(pid: int) -> float:

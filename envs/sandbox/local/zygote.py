@@ -133,8 +133,10 @@ def _warm_up(config: dict[str, Any], admin: bool) -> tuple[Walls, str, dict[str,
         baseline = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     limits = child.Limits(config, baseline)
     limits.hand_down()
+    warm = ", ".join([*config["warm_imports"], *(name for name, _ in config["warm_modules"])])
+    processes.require_one_thread(warm)
     child.settle()
-    return child.Walls(limits, admin), namespaces.SHELF, links
+    return child.Walls(limits, admin, warm), namespaces.SHELF, links
 
 
 def _stand_by(config: dict[str, Any], admin: bool) -> tuple[Walls, str, dict[str, str]]:
@@ -264,6 +266,7 @@ class _Zygote:
             else:  # one of its own: an open file has flags that the next program to hold it would find
                 stdin = os.open("/dev/null", os.O_RDONLY)
                 files.append(stdin)
+            processes.require_one_thread(self._walls.warm)
             proof, pledge = self._walls.open_proof()
             files += [] if pledge < 0 else [pledge]
             pid, pidfd = kernel.clone(self._walls.namespaces)

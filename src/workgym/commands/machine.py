@@ -192,12 +192,12 @@ def _browser_names() -> tuple[str, ...]:
 
 
 def _gl() -> Part:
-    serves = "pictures of 3D models; no domain of this version needs it"
-    found = [name for name in ("EGL", "OSMesa") if ctypes.util.find_library(name)]
-    if found:
-        return Part("gl", "ok", f"without a screen by {' and '.join(found)}", serves)
-    mend = _as_root("apt-get install libegl1 libosmesa6")
-    return Part("gl", "missing", "neither EGL nor OSMesa", serves, mend)
+    serves = "pictures of Modeling-v0; without it rays are cast, which takes longer"
+    missing = [name for name in ("EGL", "GL") if not ctypes.util.find_library(name)]
+    if not missing:
+        return Part("gl", "ok", "without a screen by EGL", serves)
+    mend = _as_root("apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libglx-mesa0 libgl1")
+    return Part("gl", "missing", f"no lib{' and no lib'.join(missing)}", serves, mend)
 
 
 def _gpu() -> Part:
@@ -261,6 +261,7 @@ _PARTS: Final[dict[str, Callable[[], Part]]] = {
     "python": _python,
     "train": _extra("train", "`workgym train`, and playing checkpoints"),
     "finance": _extra("finance", "the domain Finance-v0"),
+    "modeling": _extra("modeling", "the domain Modeling-v0"),
     "openai": _extra("openai", "`workgym eval --agent openai:MODEL`"),
     "bench": _extra("bench", "comparisons with TRL, and `examples/trl_grpo.py`"),
     "cores": _cores,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
+import workgym  # noqa: F401 - registers the ids
+from workgym.envs.env import WorkEnv
 from workgym.envs.modeling.reader import READER_SANDBOX
 from workgym.envs.modeling.scorer import Scorer
 from workgym.envs.sandbox.pool import open_pool
@@ -16,14 +19,10 @@ from workgym.envs.sandbox.protocol import SandboxPool
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-_PACKAGES = ("manifold3d", "trimesh", "embreex", "scipy")
-
 
 @pytest.fixture(autouse=True)
-def _geometry_packages() -> None:
-    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        pytest.skip(f"no {', '.join(missing)}: pip install 'workgym[modeling]'")
+def _geometry_packages(require_extra: Callable[[str], None]) -> None:
+    require_extra("modeling")
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +39,22 @@ def scorer() -> Iterator[Scorer]:
     one = Scorer()
     yield one
     one.close()
+
+
+@pytest.fixture(scope="module")
+def make_env(require_backend: Callable[[str], None]) -> Iterator[Callable[..., WorkEnv]]:
+    """`make_env(level=2)` is Modeling-v0, without pictures unless they are asked for; one for the same arguments."""
+    require_backend("local")
+    made: dict[str, WorkEnv] = {}
+
+    def make(**kwargs: Any) -> WorkEnv:
+        key = repr(sorted(kwargs.items()))
+        if key not in made:
+            env = gym.make("Modeling-v0", **{"pictures": False, "strict": True, **kwargs}).unwrapped
+            assert isinstance(env, WorkEnv)
+            made[key] = env
+        return made[key]
+
+    yield make
+    for env in made.values():
+        env.close()

@@ -9,6 +9,7 @@ import pytest
 from workgym.envs.sandbox.local.pool import LocalPool
 from workgym.envs.sandbox.protocol import Sandbox
 from workgym.envs.sandbox.spec import ExecResult, PythonCode, SandboxSpec
+from workgym.tasks.errors import SandboxError
 
 LONG_S = 30.0
 
@@ -34,6 +35,24 @@ def test_warm_imports_and_modules_are_loaded_before_the_program(open_local: Call
     with pool.lease() as box:
         result = run(box, "import sys; print('decimal' in sys.modules); import flat; print(flat.VALUE)")
     assert result.stdout == b"True\n42\n"
+
+
+THREAD = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+
+
+def test_a_zygote_that_has_a_second_thread_does_not_start(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    spec = SandboxSpec(warm_imports=("decimal",), warm_modules=(("restless", THREAD),))
+    with pytest.raises(SandboxError, match=r"2 threads.*decimal, restless"), open_local(spec).lease() as box:
+        run(box, "print('never')")
+
+
+def test_a_zygote_that_gets_a_second_thread_refuses_to_fork(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
+    lines = "".join(f"    {line}\n" for line in THREAD.splitlines())
+    later = f"import os\ndef start():\n{lines}os.register_at_fork(before=start)\n"
+    with open_local(SandboxSpec(warm_modules=(("later", later),))).lease() as box:
+        assert run(box, "print('once')").stdout == b"once\n"
+        with pytest.raises(SandboxError, match=r"2 threads.*later"):
+            run(box, "print('never')")
 
 
 def test_an_installed_package_can_be_warm(open_local: Callable[[SandboxSpec], LocalPool]) -> None:
