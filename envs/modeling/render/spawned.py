@@ -15,7 +15,7 @@ from workgym.envs.modeling.wire import Closed, receive, send
 
 __all__ = ["Died", "Spawned", "Unusable"]
 
-_START_S: Final = 120.0
+_START_S: Final = 300.0
 _END_S: Final = 5.0
 _MOST_WORDS: Final = 300
 _PROGRAM: Final = "workgym.envs.modeling.render.process"
