@@ -31,6 +31,7 @@ def test_it_passes_the_conformance_test(kind: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 @pytest.mark.xdist_group("alone")
 @pytest.mark.parametrize("kind", [{}, {"family": "unanswerable", "level": 2}, {"family": "lookup"}], ids=str)
 def test_every_family_passes_the_conformance_test(kind: dict[str, Any]) -> None:

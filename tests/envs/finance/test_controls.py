@@ -58,6 +58,7 @@ def test_a_blind_player_hits_one_of_a_few_at_most(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 @pytest.mark.parametrize("level", [1, 2])
 def test_the_oracle_earns_all_of_two_hundred_tasks(level: int) -> None:
     rewards, shares = total("oracle", level, 200)

@@ -60,6 +60,7 @@ def test_every_cell_of_a_rendered_filing_is_read_as_it_was_laid_out(level: int) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 @pytest.mark.parametrize("level", [1, 2])
 def test_every_cell_of_200_rendered_filings_is_read_as_it_was_laid_out(level: int) -> None:
     check_seeds(range(12, 212), level)

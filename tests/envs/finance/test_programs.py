@@ -179,6 +179,7 @@ def test_no_wrong_program_passes_and_every_right_one_does_on_12_questions():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 def test_no_wrong_program_passes_and_every_right_one_does_on_480_questions():
     questions, counts, misjudged = _count(range(60), 8)
 

@@ -37,6 +37,7 @@ def test_the_second_level_has_the_pages_and_the_tables_of_a_real_filing():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 def test_the_second_level_keeps_its_number_of_pages_over_500_companies():
     pages = Counter(len(plan_filing(draw_structure(seed), 2).pages) for seed in range(500))
 

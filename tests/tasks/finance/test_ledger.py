@@ -28,6 +28,7 @@ def test_every_identity_holds_in_300_companies_over_three_years():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 def test_every_identity_holds_in_10_000_companies_over_three_years():
     assert _broken(range(10_000)) == {}
 
@@ -85,6 +86,7 @@ def test_30_redraws_keep_every_cell_and_every_address():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a machine with much else to do
 def test_1000_redraws_keep_every_cell_and_every_address():
     assert _displaced(draw_structure(3), 1000) == []
 
