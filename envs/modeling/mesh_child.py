@@ -10,7 +10,6 @@ A failure is told in the last line of stderr, with the phase in which it happene
 from __future__ import annotations
 
 import json
-import math
 import os
 import struct
 import sys
@@ -239,6 +238,8 @@ def _extrude(
     area = 0.5 * float(np.sum(points[:, 0] * np.roll(points[:, 1], -1) - np.roll(points[:, 0], -1) * points[:, 1]))
     if abs(area) < 1e-9:
         raise ValueError("the outline has no area")
+    if _touches_itself(points):
+        raise ValueError("the outline crosses or touches itself")
     if area < 0:
         points = points[::-1]
     cap = manifold3d.triangulate([points])
@@ -248,9 +249,34 @@ def _extrude(
     faces = np.concatenate([cap[:, ::-1], cap + n, sides]).astype(np.uint64)
     ends = np.concatenate([np.column_stack([points, np.full(n, at)]) for at in (start, start + height)])
     body = manifold3d.Manifold(manifold3d.Mesh64(vert_properties=ends, tri_verts=faces))
-    if body.status() != manifold3d.Error.NoError or not math.isclose(body.volume(), abs(area) * height, rel_tol=1e-6):
-        raise ValueError("the outline crosses or touches itself")
+    if body.status() != manifold3d.Error.NoError:
+        raise ValueError(f"manifold3d says {body.status().name}")
     bodies[name] = _along(body, axis)
+
+
+def _touches_itself(points: Any) -> bool:
+    """Whether a closed outline crosses or touches itself, turns back on itself, or has one corner twice.
+
+    Args:
+        points: float64 [N, 2].
+    """
+    ends = np.roll(points, -1, axis=0)
+    along, after = ends - points, np.roll(ends - points, -1, axis=0)
+    turns, goes_on = along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0], (along * after).sum(axis=1)
+    if (~along.any(axis=1)).any() or ((turns == 0) & (goes_on < 0)).any():
+        return True
+    i, j = np.triu_indices(len(points), 2)
+    apart = (i > 0) | (j < len(points) - 1)  # the first and the last edge are neighbors
+    i, j = i[apart], j[apart]
+
+    def side(a: Any, b: Any, c: Any) -> Any:
+        return np.sign((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+
+    a, b, c, d = points[i], ends[i], points[j], ends[j]
+    across = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
+    lows, highs = (np.minimum(a, b), np.minimum(c, d)), (np.maximum(a, b), np.maximum(c, d))
+    near = (np.maximum(*lows) <= np.minimum(*highs)).all(axis=1)
+    return bool((across & near).any())
 
 
 def _boolean(bodies: dict[str, manifold3d.Manifold], op: str, a: str, b: str) -> None:
