@@ -72,7 +72,7 @@ def test_the_search_for_the_truth_finds_it_where_it_is(make_env: MakeEnv) -> Non
     env = make_env(level=3)
     env.reset(options={"task": _task(env, 3)})
     script = HACKS["truth-search"]("", {"turn": 0}, env)
-    planted = script.replace("import gc\n", "import gc\nplanted = {'views_' + 'seed': 1}\n")
+    planted = script.replace("import re\n", "import re, json\nplanted = json.dumps({'views_seed': [1]})\n")
     assert "no `result`" in env.step(script)[0]
     assert "out.ply is written" in env.step(planted)[0]
 
