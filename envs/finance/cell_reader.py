@@ -47,6 +47,7 @@ _EUROPEAN: Final = r"[0-9]{1,3}(?:(?P<mark>[. '])[0-9]{3})(?:(?P=mark)[0-9]{3})*
 def _amount(numeral: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<lead>(?:[-+△▲(\[ ]|{_CURRENCY})*)(?P<digits>{numeral})"
+        rf"(?:{_MARK}(?= ?[)%]))*"  # a raised mark may stand before the mark of percent
         r" ?(?P<percent>%)? ?(?P<close>[)\]])? ?(?P<behind>%|percent|pts?|pp|bps|x|×)?"  # noqa: RUF001
         rf" ?(?P<minus>-)? ?(?:(?P<scale>{_WORDS_OF_SCALE})\b)? ?(?P<late>[)\]])? ?(?P<side>cr|dr)?\.?"
         rf"(?P<marks>(?: ?,? ?{_MARK})*)",
@@ -78,7 +79,7 @@ _MARKS: Final = re.compile(rf"(?: ?{_MARK})+$", re.IGNORECASE)
 # Dates, codes, ranges and the numbers of lists are words.
 _DATE_OR_CODE: Final = re.compile(
     r"[0-9]+(?:[-/][0-9]+)+|0[0-9]+|[0-9]{1,3}\.(?:[0-9]+\.)+[0-9]{1,2}|[0-9]{1,3}\."
-    r"|[$€£]?[0-9][0-9,.]*%? ?- ?[$€£]?[0-9][0-9,.]*%?"
+    r"|[$€£]?[0-9][0-9,.]*%? ?- ?[$€£]?[0-9][0-9,.]*%?|(?:(?:19|20)[0-9]{2} )?[A-Za-z$€£¥.]{0,4} ?'000s?"
 )
 _UNITS_BEHIND: Final = {"%": "percent", "percent": "percent", "x": "multiple", "×": "multiple", "bps": "bps"}  # noqa: RUF001
 

@@ -69,10 +69,14 @@ class Piece:
 
 @dataclass(slots=True)
 class LogicalRow:
-    """A row whose pieces have their logical columns, from 0 for the labels; `spans` are all that a piece lies over."""
+    """A row whose pieces have their logical columns, from 0 for the labels; `spans` are all that a piece lies over.
+
+    `unfinished`: its label goes on in the row below.
+    """
 
     pieces: dict[int, Piece]
     spans: dict[int, range]
+    unfinished: bool = False
 
     @property
     def label(self) -> str:
@@ -118,7 +122,7 @@ def _folded(cells: list[GridCell], european: bool, negative_side: str) -> list[P
             pieces[-1] = _piece(cell, pieces[-1].start, behind, european, negative_side, pieces[-1].indent)
             continue
         pieces.append(_piece(cell, cell.start, cell.text, european, negative_side, cell.indent))
-        if text and text != "-" and _BEFORE.fullmatch(text) and not cell.inner:
+        if text and text != "-" and (cell.start or not text.isalpha()) and _BEFORE.fullmatch(text) and not cell.inner:
             before = cell
     return pieces
 

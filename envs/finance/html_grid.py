@@ -37,6 +37,7 @@ _BREAK: Final = re.compile(r"(?:page-)?break-(before|after)\s*:\s*(?:always|page
 _LONGEST_STYLE: Final = 1000  # characters of a style that is remembered
 _LENGTH: Final = re.compile(r"(-?[0-9]*\.?[0-9]+)\s*(pt|px|em|in|cm|mm|%)?")
 _POINTS: Final = {"pt": 1.0, "px": 0.75, "em": 10.0, "in": 72.0, "cm": 28.3, "mm": 2.83, "%": 5.0}
+_EMPTY_CELL: Final = 10.0  # points by which an empty cell before a label sets it in
 _BREAKS: Final = frozenset(("br", "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -200,7 +201,7 @@ def _cell(element: Any, start: int, end: int, head: bool, *, is_first: bool) -> 
     text = seen_text(text)
     if not inner and (not text or text.isspace()):
         return None
-    return GridCell(start, end, text, head, _indent(element, text) if is_first else 0.0, inner)
+    return GridCell(start, end, text, head, _indent(element, text) + _EMPTY_CELL * start if is_first else 0.0, inner)
 
 
 def _indent(element: Any, text: str) -> float:

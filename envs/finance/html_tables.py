@@ -8,35 +8,32 @@ after a page break from the part before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from workgym.envs.finance.cell_reader import CellContent
+from workgym.envs.finance.column_headings import (
+    Column,
+    InColumn,
+    column_phrases,
+    headed_columns,
+    in_columns,
+    is_reference,
+)
 from workgym.envs.finance.document import Table, TableCell, TableRow
 from workgym.envs.finance.html_columns import LogicalRow, Piece, logical_rows
 from workgym.envs.finance.html_grid import GridCell
-from workgym.envs.finance.row_paths import row_paths
+from workgym.envs.finance.row_paths import join_labels, row_paths
+from workgym.envs.finance.table_currencies import currency_of
 from workgym.envs.finance.table_heads import head_size, is_new_head, title_above
-from workgym.envs.finance.table_periods import (
-    column_period,
-    is_opening,
-    is_period_heading,
-    latest_year,
-    named,
-    period_before,
-    row_period,
-)
-from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, caption_of, currency_of, measure, read_phrase
+from workgym.envs.finance.table_periods import is_opening, is_period_heading, latest_year, period_before, row_period
+from workgym.envs.finance.table_scales import NO_PHRASE, Phrase, caption_of, measure, read_phrase
 
 __all__ = ["ReadTable", "Surroundings", "read_table"]
 
 _HEADING: Final = 100  # characters: where only such lines stand between two tables, the caption is of both
-_REFERENCE: Final = re.compile(
-    r"notes?(?: no\.?| reference)?|page(?: no\.?| number)?s?|ref\.?|exhibit(?: no\.?| number)?|item"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +68,24 @@ class ReadTable:
     """A table, and what the part after a page break takes over from it: periods of its columns and its phrase."""
 
     table: Table
-    columns: tuple[_Column, ...]
+    columns: tuple[Column, ...]
     phrase: Phrase
 
 
 @dataclass(slots=True)
-class _Column:
-    """A logical column: its heading, from the top, and its period.
-
-    `timeless`: it is one of changes; `opening`: of balances at the beginning of the year of each row.
-    """
-
-    heading: str = ""
-    period: str = ""
-    timeless: bool = False
-    headed: bool = False
-    opening: bool = False
-
-
-@dataclass(slots=True)
 class _Reading:
-    """A table that is being read; `year` is said above it or on the cover, `units` stand in its columns."""
+    """A table that is being read; `year` is said above it or on the cover, `phrases` are those of its columns."""
 
     around: Surroundings
     rows: list[LogicalRow]
     head: int
     n_columns: int
-    phrase: Phrase
+    phrases: list[Phrase]
     currency: str
-    columns: list[_Column]
+    columns: list[Column]
     paths: list[tuple[str, ...]]
     year: str
-    units: dict[int, set[str]]
+    inside: dict[int, InColumn]
 
 
 def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTable:
@@ -117,6 +100,7 @@ def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTabl
     """
     rows = logical_rows(grid, european=around.european, negative_side=around.negative_side)
     head = head_size(rows)
+    join_labels(rows, head)
     n_columns = max((span.stop for row in rows for span in row.spans.values()), default=1)
     caption, phrase = _caption(rows, head, around)
     before = around.before
@@ -125,12 +109,14 @@ def read_table(grid: Iterable[list[GridCell]], around: Surroundings) -> ReadTabl
         caption, phrase = before.table.caption, before.phrase
     signs = (piece.content.currency for row in rows[head:] for piece in row.pieces.values())
     currency = currency_of(signs) or (around.currency if phrase.money is not None else "")
-    columns = _columns(rows[:head], n_columns, around) if not head or not goes_on else []
     if before is not None and goes_on:
         columns = list(before.columns)
+    else:
+        columns = headed_columns(rows[:head], n_columns, around.above, around.year)
     year = latest_year(around.above[:2], around.year) or around.year
-    units = _units(rows[head:])
-    reading = _Reading(around, rows, head, n_columns, phrase, currency, columns, row_paths(rows, head), year, units)
+    inside = in_columns(rows[head:])
+    phrases = column_phrases(columns, inside, phrase)
+    reading = _Reading(around, rows, head, n_columns, phrases, currency, columns, row_paths(rows, head), year, inside)
     read_rows = _rows(reading)
     title = title_above(around.above, rows[:head])
     if before is not None and goes_on and not title:
@@ -176,50 +162,6 @@ def _caption(rows: list[LogicalRow], head: int, around: Surroundings) -> tuple[s
     return "", around.phrase
 
 
-def _columns(head: Sequence[LogicalRow], n_columns: int, around: Surroundings) -> list[_Column]:
-    """The headings of the columns and the periods that they name."""
-    columns = [_Column() for _ in range(n_columns)]
-    stacks: list[list[str]] = [[] for _ in columns]
-    for row in head:
-        for place, piece in row.pieces.items():
-            if place == 0 and len(row.spans[place]) <= 1:
-                continue
-            for number in row.spans[place]:
-                if number < n_columns and not _is_caption(piece.label):
-                    stacks[number].append(piece.label)
-    spread = _spread(head)
-    quarter_year = _year_of_quarters(head, around)
-    for number, (column, stack) in enumerate(zip(columns, stacks, strict=True)):
-        column.heading = " ".join(stack)
-        if number:
-            column.period, column.timeless = column_period([*stack[::-1], *spread], quarter_year)
-            column.headed = bool(stack)
-            column.opening = is_opening(column.heading)
-            if column.period and around.year and column.period[:4] > around.year:
-                column.period = ""
-    return columns
-
-
-def _is_caption(words: str) -> bool:
-    """Whether words say a scale and nothing else."""
-    return words.startswith("(") and caption_of(words) == words
-
-
-def _spread(head: Sequence[LogicalRow]) -> list[str]:
-    """Headings that stand for all columns: in the column of the labels, or over the whole table; the lowest first."""
-    words = [row.label for row in head if row.label and (len(row.pieces) == 1 or len(named(row.label).years) == 1)]
-    return [label for label in words[::-1] if len(named(label).years) == 1]
-
-
-def _year_of_quarters(head: Sequence[LogicalRow], around: Surroundings) -> str:
-    """The year of headings such as "First": in the head of the table, or the nearest above it, or the document's."""
-    for label in [row.label for row in head if row.label][::-1]:
-        years = named(label).years
-        if years:
-            return years[-1]
-    return latest_year(around.above, "") or around.year
-
-
 def _rows(reading: _Reading) -> tuple[TableRow, ...]:
     rows: list[TableRow] = []
     later = _later_balances(reading)
@@ -248,7 +190,8 @@ def _head_row(reading: _Reading, index: int, row: LogicalRow) -> TableRow:
 
 def _renew(reading: _Reading, row: LogicalRow) -> None:
     """A row of headings amid a table: the periods below it are its own."""
-    for number, column in enumerate(_columns([row], reading.n_columns, reading.around)):
+    around = reading.around
+    for number, column in enumerate(headed_columns([row], reading.n_columns, around.above, around.year)):
         if number and column.period:
             reading.columns[number].period = column.period
 
@@ -306,22 +249,12 @@ def _cell(
 ) -> TableCell:
     column = reading.columns[number]
     content = _with_unit(piece.content, number, row, reading)
-    if content.kind != "amount" or piece.is_year or _REFERENCE.fullmatch(column.heading.lower()):
-        kind = "words" if content.kind == "amount" else content.kind
+    if content.kind != "amount" or piece.is_year or column.reference:
+        kind = "words" if content.kind == "amount" or is_reference(piece, column) else content.kind
         return TableCell(address, piece.text, kind, row_path=path, period=when)
-    phrase = reading.phrase
+    phrase = reading.phrases[number]
     scale, unit = measure(content, row.label, path[:-1], column.heading, phrase, reading.currency)
     return TableCell(address, piece.text, "amount", content.value, Decimal(scale), unit, content.decimals, path, when)
-
-
-def _units(rows: Iterable[LogicalRow]) -> dict[int, set[str]]:
-    """Column -> the units that stand behind its amounts; dashes left out."""
-    units: dict[int, set[str]] = {}
-    for row in rows:
-        for number, piece in row.pieces.items():
-            if piece.content.value:
-                units.setdefault(number, set()).add(piece.content.unit)
-    return units
 
 
 def _with_unit(content: CellContent, number: int, row: LogicalRow, reading: _Reading) -> CellContent:
@@ -329,7 +262,8 @@ def _with_unit(content: CellContent, number: int, row: LogicalRow, reading: _Rea
     if content.value != 0 or content.unit or content.currency:
         return content
     in_row = {piece.content.unit for place, piece in row.pieces.items() if place and piece.content.value}
-    for units in (in_row, reading.units.get(number, set())):
+    inside = reading.inside.get(number)
+    for units in (in_row, inside.units if inside else ()):
         if len(units) == 1:
             return replace(content, unit=next(iter(units)))
     return content

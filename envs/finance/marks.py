@@ -17,6 +17,7 @@ CURRENCY_SIGNS: Final = MappingProxyType(
     | {"$": _DOLLARS, "€": frozenset(("EUR",)), "£": frozenset(("GBP",)), "¥": frozenset(("JPY", "CNY"))}
     | {"₩": frozenset(("KRW",)), "₹": frozenset(("INR",)), "us$": frozenset(("USD",)), "c$": frozenset(("CAD",))}
     | {"ca$": frozenset(("CAD",)), "a$": frozenset(("AUD",)), "hk$": frozenset(("HKD",)), "nz$": frozenset(("NZD",))}
+    | {"nt$": frozenset(("TWD",)), "s$": frozenset(("SGD",)), "r$": frozenset(("BRL",)), "rmb": frozenset(("CNY",))}
 )
 
 # After a number. A `$` is not written there, which leaves `$5$` unread.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from workgym.envs.finance.cell_reader import plain_cell
 from workgym.envs.finance.html_columns import LogicalRow
 from workgym.envs.finance.table_periods import is_period_heading, named
 from workgym.envs.finance.table_scales import caption_of
@@ -19,6 +20,10 @@ _NO_TITLE: Final = re.compile(
     r"table of contents|.*form 10-[kq].*|(?:un)?audited|see (?:accompanying )?notes.*|the accompanying notes.*",
     re.IGNORECASE,
 )
+# Of percentages, money or fractions: ranges of whole numbers, as "31 - 60", are headings too.
+_RANGE: Final = re.compile(
+    r"(?=.*[%$€£.])[$€£]?(?:[0-9][0-9,.]*|\.[0-9]+) ?%? ?(?:-|to) ?[$€£]?(?:[0-9][0-9,.]*|\.[0-9]+) ?%?"
+)
 _CONTINUED: Final = re.compile(r"\s*[-–—,]?\s*\(?\bcont(?:inued|['’.]?d)\b\.?\)?\.?\s*$", re.IGNORECASE)  # noqa: RUF001
 
 
@@ -30,7 +35,7 @@ def head_size(rows: Sequence[LogicalRow]) -> int:
     """
     size = 0
     for number, row in enumerate(rows):
-        if row.has_amounts:
+        if row.has_amounts or (number and _has_ranges(row)):
             return size
         beside = [piece for column, piece in row.pieces.items() if column]
         marked = all(piece.head for piece in row.pieces.values())
@@ -39,6 +44,12 @@ def head_size(rows: Sequence[LogicalRow]) -> int:
             size = number + 1
     marked_rows = sum(all(piece.head for piece in row.pieces.values()) for row in rows)
     return marked_rows or _bold_head(rows)
+
+
+def _has_ranges(row: LogicalRow) -> bool:
+    """Whether ranges of amounts alone stand beside a label: "Discount rate", "4.5% - 6.65%"."""
+    beside = [piece for column, piece in row.pieces.items() if column and piece.content.kind != "blank"]
+    return bool(row.label and beside) and all(_RANGE.fullmatch(plain_cell(piece.label)) for piece in beside)
 
 
 def _bold_head(rows: Sequence[LogicalRow]) -> int:

@@ -32,6 +32,10 @@ _SHORT: Final = re.compile(
     r"(?:\bfy ?'?|\bfiscal '|[1-4]q ?'?|\bq[1-4] ?'?|[0-9]{1,2}/[0-9]{1,2}/"
     rf"|{_MONTH}(?:-| '))([0-9]{{2}})(?![0-9,])"
 )
+# The year that a filer names and the date on which it ended: the period is the year named.
+_FISCAL: Final = re.compile(
+    rf"(?:\bfiscal(?: year)?|\bfy) ?({_YEAR}),? ?\(?(?:which |that )?(?:ended|ending|ends)(?: on)?:? {_DATE}"
+)
 _ORDINALS: Final = dict(
     zip(("first", "second", "third", "fourth", "1st", "2nd", "3rd", "4th"), "12341234", strict=True)
 )
@@ -81,7 +85,8 @@ def named(words: str, *, bare: bool = False) -> Named:
         bare: "First" alone is a quarter, and "Year" the year, as in headings of columns.
     """
     text = words.lower().replace("’", "'")  # noqa: RUF001
-    years = [*_YEARS.findall(text), *_SLASHED.findall(text)]
+    years = _FISCAL.findall(text) if "f" in text else []
+    years = years or [*_YEARS.findall(text), *_SLASHED.findall(text)]
     if not years:
         years = [("20" if int(short) < 70 else "19") + short for short in _SHORT.findall(text)]
     found = _QUARTER.search(text)
@@ -111,6 +116,9 @@ def column_period(headings: Sequence[str], year: str) -> tuple[str, bool]:
     Returns:
         "2024", "2024Q3" or "", and whether the headings say that the column has none, as one of changes.
     """
+    fiscal = _FISCAL.findall(" ".join(headings[::-1]).lower())
+    if len(fiscal) == 1:
+        return fiscal[0], False
     quarter = ""
     for number, heading in enumerate(headings):
         here = named(heading, bare=True)

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from workgym.envs.finance.cell_reader import CellContent
-from workgym.envs.finance.marks import CURRENCY_SIGNS
+from workgym.envs.finance.table_currencies import SIGN, currency_in_label, currency_meant, with_signs
 
-__all__ = ["NO_PHRASE", "Phrase", "caption_of", "currency_of", "measure", "read_phrase"]
+__all__ = ["NO_PHRASE", "Phrase", "caption_of", "heading_scale", "measure", "read_phrase"]
 
 _ONE: Final = Decimal(1)
 _SIZES: Final = {
-    **dict.fromkeys(("dollar", "euro", "yen"), _ONE),
     "hundred": Decimal(100),
-    **dict.fromkeys(("thousand", "000"), Decimal(10**3)),
-    "million": Decimal(10**6),
-    "billion": Decimal(10**9),
+    **dict.fromkeys(("thousand", "000", "k"), Decimal(10**3)),
+    **dict.fromkeys(("million", "m", "mn", "mm"), Decimal(10**6)),
+    **dict.fromkeys(("billion", "bn"), Decimal(10**9)),
     "trillion": Decimal(10**12),
 }
-_SIZE: Final = r"(dollar|euro|yen|hundred|thousand|million|billion|trillion)s?\b"
 _MULTIPLE: Final = r"(hundred|thousand|million|billion|trillion)s?\b"
 _MONEY: Final = re.compile(
     rf"\b(?:in|are|expressed|stated|presented)\s+"
-    rf"(?:whole\s+|u\.?s\.?\s+|us ?\$\s*|\$\s*|€\s*|£\s*|¥\s*|dollars?\s+in\s+)*{_SIZE}"
-    rf"|(?:^|\(|[$€£¥,;]\s?){_MULTIPLE}(?!\s+shares)|(?:\$|us\$|€|£|¥|\(|in )\s?(000)(?:'?s|,)?(?![0-9])|(000)'?s\b"
+    rf"(?:whole\s+|u\.?s\.?\s+|[${SIGN}]\s*(?:in\s+)?|dollars?\s+in\s+)*{_MULTIPLE}"
+    rf"|(?:^|\(|[${SIGN},;]\s?){_MULTIPLE}(?!\s+shares)|(?:[${SIGN}(]|in )\s?'?(000)(?:'?s|,)?(?![0-9])|(000)'?s\b"
+    rf"|[${SIGN}]\s?(mn?|mm|bn|k)\b(?!')"
 )
-_UNITS_OF: Final = re.compile(r"\bin units of ([0-9]{1,3}(?:,[0-9]{3})*) (?:dollars|euros|yen)")
+_BESIDE_SIGN: Final = re.compile(
+    rf"{SIGN} ?\(?(?:in )?'?(hundred|thousand|million|billion|trillion|mn?|mm|bn|k|000)s?\)?$"
+    rf"|(hundred|thousand|million|billion|trillion)s of {SIGN}\)?$"
+)
+_SINGLE: Final = re.compile(
+    rf"\b(?:in|are|expressed|stated|presented)\s+(?:whole\s+|u\.?s\.?\s+)*"
+    rf"(?:[a-z]*\s?dollars?\b|{SIGN})(?=$|[,;.:)]|\s+(?:and|except|unless))"
+)
+_UNITS_OF: Final = re.compile(rf"\bin units of ([0-9]{{1,3}}(?:,[0-9]{{3}})*) (?:dollars|{SIGN})")
 _PER_SHARE: Final = re.compile(
     r"\b(?:per|par)[- ](?:[a-z]+[- ]){0,3}?(?:shares?|units?|rsus?|ads|adss|value)\b"
     r"(?: (?:amounts?|data|information|figures|prices?))?"
@@ -41,7 +48,10 @@ _SHARES: Final = re.compile(
 _BARE_SHARES: Final = re.compile(r"\bshares?\b|\bshare (?:amounts|data|and)\b")
 _CAPTION: Final = re.compile(r"\(([^()]*)\)")
 _SAYS: Final = re.compile(
-    r"amounts |dollars |\$ ?|in |all |u\.s\. "
+    r"amounts |dollars |\$ ?|in |all |u\.s\. |(?:expressed|stated|presented|figures) in "
+    rf"|{SIGN}[^a-z0-9]*(?:(?:expressed )?in )?(?:hundreds|thousands?|millions?|billions?|trillions?|mn?|mm|bn|k|000s?)"
+    r"(?=[^a-z]*$|[,;.:()]| except| unless)"
+    rf"|(?:hundreds|thousands|millions|billions|trillions) of (?:{SIGN}|dollars)(?=$|[,;.:()]| except| unless)"
     r"|(?:for the |as of |at )*(?:fiscal )?(?:[a-z]+ )?(?:years?|quarters?|months|periods?) (?:ended|ending)\b"
 )
 _LONGEST: Final = 400  # characters of a label or a heading that are looked at
@@ -94,9 +104,11 @@ class Phrase:
 NO_PHRASE: Final = Phrase()
 
 
+@lru_cache(maxsize=512)  # captions repeat in a document
 def read_phrase(text: str) -> Phrase:
     """Read a caption: "(In millions, except shares, which are in thousands, and per-share amounts)"."""
-    plain = _PER_SHARE.sub(" ", text.lower().replace("’", "'"))  # noqa: RUF001
+    signed, currency = with_signs(text)
+    plain = _PER_SHARE.sub(" ", _lower(signed))
     shares: Decimal | None = None
     found = _SHARES.search(plain)
     if found is not None:
@@ -108,21 +120,22 @@ def read_phrase(text: str) -> Phrase:
     amount = _MONEY.search(said) if money is None else None
     if amount is not None:
         money = _SIZES[next(group for group in amount.groups() if group)]
+    elif money is None and _SINGLE.search(said):
+        money = _ONE
     if shares is None and money is not None and _BARE_SHARES.search(excepted):
         shares = _ONE
-    return Phrase(money, shares, _named_currency(plain) if money is not None else "")
+    if money is None:
+        return Phrase(money, shares)
+    return Phrase(money, shares, currency or ("GBP" if "of pounds" in plain else ""))
 
 
-def _named_currency(text: str) -> str:
-    for word, code in (("€", "EUR"), ("euro", "EUR"), ("£", "GBP"), ("pounds", "GBP"), ("yen", "JPY"), ("¥", "JPY")):
-        if word in text:
-            return code
-    return ""
+def _lower(text: str) -> str:
+    return text.lower().replace("’", "'").replace("‘", "'")  # noqa: RUF001
 
 
 def caption_of(line: str) -> str:
     """What of a line says a scale: a short line itself, of a paragraph what it has in parentheses; or ""."""
-    if len(line) <= _PROSE and (line.startswith("(") or _SAYS.match(line.lower())):
+    if len(line) <= _PROSE and (line.startswith("(") or _SAYS.match(_lower(with_signs(line)[0]))):
         return line if _says_scale(line) else ""
     for group in _CAPTION.findall(line)[::-1]:
         if _says_scale(group):
@@ -135,13 +148,10 @@ def _says_scale(text: str) -> bool:
     return phrase.money is not None or phrase.shares is not None
 
 
-def currency_of(signs: Iterable[str]) -> str:
-    """The currency that signs before digits show: "USD" for "$"; "" where there are none."""
-    for sign in signs:
-        if sign:
-            codes = CURRENCY_SIGNS[sign]
-            return "USD" if "USD" in codes else "JPY" if "JPY" in codes else min(codes)
-    return ""
+def heading_scale(heading: str) -> Decimal | None:
+    """The scale beside the name of a currency in a heading: 1000 of "2023 RMB'000"; None where there is none."""
+    found = _BESIDE_SIGN.search(_lower(with_signs(heading)[0]))
+    return _SIZES[next(group for group in found.groups() if group)] if found else None
 
 
 def measure(
@@ -154,7 +164,7 @@ def measure(
         label: of its row.
         above: the headings that the row stands below, the innermost last.
         heading: of its column.
-        phrase: what the caption of the table says.
+        phrase: what the caption of the table says, and the heading of the column before it.
         currency: of the table; "" where nothing tells it.
     """
     marked = {
@@ -165,7 +175,7 @@ def measure(
     }
     if content.unit:
         return marked[content.unit], content.unit
-    money = currency_of((content.currency,)) or phrase.currency or currency
+    money = currency_meant(content.currency, currency_in_label(label) or phrase.currency or currency)
     if content.scale != 1:
         return content.scale, money
     kind, words = _kind(label, above, heading, phrase, bool(content.currency))
@@ -219,6 +229,8 @@ def _own_scale(words: str, label: str, heading: str) -> Decimal | None:
             if "in shares" in lower or "in dollars" in lower:
                 return _ONE
             phrase = read_phrase(group)
+            if text is not label and phrase.money == _ONE and phrase.currency:
+                continue  # "2023 (in RMB)" names the currency; the scale is that of the table
             if phrase.money is not None or phrase.shares is not None:
                 return phrase.shares or phrase.money
     return None
