@@ -58,12 +58,12 @@ class FinanceFirstConfig:
     """
 
     seed: int = 0
-    n_demonstrations: int = 1500
+    n_demonstrations: int = 2500
     error_rate: float = 0.25
-    sft_steps: int = 900
+    sft_steps: int = 2000
     sft_rows: int = 8
     sft_lr: float = 2e-3
-    rl_steps: int = 50
+    rl_steps: int = 80
     rl_tasks: int = 8
     rl_group: int = 8
     rl_lr: float = 3e-4

@@ -48,7 +48,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
     ),
     "finance-first": Recipe(
         "finance-first",
-        "A small model from scratch learns to read statements and to show its arithmetic, in a quarter of an hour.",
+        "A small model from scratch learns to read statements and to show its arithmetic, in about twenty minutes.",
         "workgym.finance_first",
         "FinanceFirstConfig",
     ),
