@@ -22,7 +22,8 @@ import trimesh
 
 __all__ = ["make", "run"]
 
-SEGMENTS = 64
+SEGMENTS = 64  # of a script's circles, unless it says otherwise
+_SEGMENTS = 128  # of the mesh tools' circles: as many as wanted parts have, since their makers cannot choose
 _NAME = "<script>"
 _PLY = "out.ply"
 _OUTPUTS = ("out.stl", _PLY)
@@ -200,17 +201,17 @@ def _primitive(
     if kind == "box":
         body = manifold3d.Manifold.cube(tuple(map(float, sizes["size"])))
     elif kind == "sphere":
-        body = manifold3d.Manifold.sphere(sizes["radius"], SEGMENTS)
+        body = manifold3d.Manifold.sphere(sizes["radius"], _SEGMENTS)
     elif kind == "torus":
-        tube = manifold3d.CrossSection.circle(sizes["tube"], SEGMENTS).translate((sizes["radius"], 0))
-        body = manifold3d.Manifold.revolve(tube, SEGMENTS)
+        tube = manifold3d.CrossSection.circle(sizes["tube"], _SEGMENTS * 3 // 4).translate((sizes["radius"], 0))
+        body = manifold3d.Manifold.revolve(tube, _SEGMENTS)
     else:
         body = _cone(sizes["height"], sizes["radius"], sizes.get("top", sizes["radius"]))
     bodies[name] = _along(body, axis).translate(tuple(map(float, at)))
 
 
 def _cone(height: float, base: float, top: float) -> manifold3d.Manifold:
-    return manifold3d.Manifold.cylinder(height, base, top, SEGMENTS)
+    return manifold3d.Manifold.cylinder(height, base, top, _SEGMENTS)
 
 
 def _along(upright: manifold3d.Manifold, axis: str) -> manifold3d.Manifold:

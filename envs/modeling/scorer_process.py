@@ -19,7 +19,6 @@ from workgym.envs.modeling.mesh import Floats, Ints, box_of
 from workgym.envs.modeling.sound import Soundness, is_sound
 from workgym.envs.modeling.truth import Truth
 from workgym.envs.modeling.wire import Closed, receive, send
-from workgym.tasks.errors import WorkgymError
 from workgym.tasks.task import content_hash
 
 __all__ = ["CPU_S", "MEMORY_MB", "main"]
@@ -48,8 +47,8 @@ class _Scorer:
         _allow(_PREPARE_CPU_S)
         try:
             truth = self._truth(head["hidden"], blobs[2])
-        except WorkgymError as error:
-            return {"task_error": str(error)}
+        except Exception as error:  # noqa: BLE001 - nothing that was handed in has been looked at yet: it is no fault of it
+            return {"task_error": f"{type(error).__name__}: {error}"}
         _allow(CPU_S)
         return _judge(truth, vertices, faces, head["seed"])
 

@@ -53,7 +53,7 @@ class Truth:
         nulls = [one for one in self._nulls(given) if self._iou(one) <= _SAME]
         self._null_iou = max((self._iou(one) for one in nulls), default=0.0)
         self._null_views = max((self._likeness(one) for one in nulls), default=0.0)
-        passed = np.array([self._test.holds(one) for one in nulls], dtype=bool).reshape(len(nulls), -1)
+        passed = np.array([self._test.holds(one) for one in nulls], dtype=bool)
         self._is_factor = passed.any(axis=0) if nulls else np.zeros(len(hidden["groups"]), dtype=bool)
         if self._is_factor.all():
             raise TaskError("every group of the task is passed by its bounding block, its hull or its input")

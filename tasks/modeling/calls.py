@@ -25,7 +25,7 @@ PRIMITIVES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Primitive -> the sizes that it needs beside `at`."""
 
-SEGMENTS: Final = 64
+SEGMENTS: Final = 128
 """Chords of a full circle of every primitive."""
 
 _MOST_MM: Final = 1e4
