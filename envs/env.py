@@ -75,9 +75,8 @@ class WorkEnv(gym.Env[Any, Any]):
         self.split: Final = known_split(split)
         self.strict: Final = strict
         self.render_mode = render_mode
-        self.view: Final = View(
-            CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens), domain.image_shape
-        )
+        max_chars = CHARS_PER_TOKEN * (max_observation_tokens or domain.max_observation_tokens)
+        self.view: Final = View(max_chars, domain.image_shape)
         self.action_space = ActionSpace(_MAX_ACTION_CHARS)
         self.observation_space = self.view.space()
         self._pools: Pools | None = None
@@ -158,10 +157,7 @@ class WorkEnv(gym.Env[Any, Any]):
         """With `render_mode="ansi"`: the conversation so far, as text; with "rgb_array": the last picture."""
         if self.render_mode is None or self._episode is None:
             return None
-        if self.render_mode == "rgb_array":
-            return self._episode.picture
-        turns = [f"> {action}\n{seen}" if action else seen for action, seen in self._episode.transcript]
-        return "\n".join(turns)
+        return self._episode.picture if self.render_mode == "rgb_array" else self._episode.as_text()
 
     def close(self) -> None:
         """End the episode and give back the pools. Idempotent."""

@@ -121,6 +121,10 @@ class Episode:
         self.picture = shown["image"] if self._view.has_image else None
         return shown
 
+    def as_text(self) -> str:
+        """What was said so far: actions behind ">", and what was seen."""
+        return "\n".join(f"> {action}\n{seen}" if action else seen for action, seen in self.transcript)
+
     def snapshot(self) -> EpisodeSnapshot:
         """The episode as it stands."""
         try:

@@ -11,7 +11,7 @@ from workgym.envs.fences import fenced_blocks
 from workgym.tasks.errors import ActionError
 from workgym.tasks.naming import unknown_name
 
-__all__ = ["End", "Tool", "ToolTable", "one_text"]
+__all__ = ["End", "Tool", "ToolTable", "check_arguments", "one_text"]
 
 _REASONS: Final = ("submitted", "solved", "gave_up")
 _MAX_TEXT_CHARS: Final = 1_000_000
