@@ -53,7 +53,7 @@ def test_a_submission_that_is_right_is_a_success(env: WorkEnv) -> None:
         ('add {"by": -1}', "backwards"),
         ("{", "does not parse"),
         ("[1, 2]", "object with name"),
-        ({"name": 3}, "unknown tool 3"),
+        ({"name": 3}, "the name of a tool is a text, not int"),
         ({"arguments": {}}, "unknown tool None"),
         ({"name": "add", "arguments": 7}, "must be an object"),
         ({"name": "add", "arguments": {1: 2}}, "must be an object"),
