@@ -91,6 +91,9 @@ class FinanceFindings:
             return Check(name, 1.0, "there is nothing to derive")
         if not self._read.expression:
             return Check(name, 0.0, "no expression was given", "no_expression")
+        if unread := [number for number in sorted(self.used) if not self.cited[number - 1].counts]:
+            words = f"c{unread[0]} was not shown in this episode, or its quote is not what stands there"
+            return Check(name, 0.0, words, "not_read")
         shown = Derivation(self._read.expression, tuple(cited.cell for cited in self.cited), self._value)
         return derivation_holds(shown, self.case.question, self.case.reported.ledger)
 

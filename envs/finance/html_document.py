@@ -71,6 +71,8 @@ def read_html(data: bytes, name: str = "d1", *, european: bool = False, negative
 
 
 def _parse(data: bytes) -> Any:
+    if not isinstance(data, bytes):
+        raise TaskError(f"a document is read from bytes, not from {type(data).__name__}: open the file with 'rb'")
     if not data.strip():
         raise TaskError("the document is empty: it holds no bytes")
     if len(data) > MAX_BYTES:

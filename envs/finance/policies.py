@@ -102,7 +102,7 @@ def steps(task: Task) -> list[str]:
         return _steps_to_give_up(task, case)
     cells = cells_for(case.question, case.reported.cells.values())
     tables = list(dict.fromkeys(cell.address.partition("!")[0] for cell in cells))
-    actions = [call("search", query=_words(case.question, case))]
+    actions = [_search(task)]
     actions.append(call("open_page", doc="d1", page=_document(task).tables[tables[0]].page))
     actions += [call("get_table", doc="d1", table=table) for table in tables]
     program = _over_cells(case.question, cells)
@@ -167,7 +167,7 @@ def _steps_to_give_up(task: Task, case: Case) -> list[str]:
     else:
         look = [call("open_page", doc="d1", page=int(place.partition(":p")[2]))]
     cited = [{"cell": witness, "quote": _read_place(task, witness)}]
-    return [call("search", query=task.prompt[:200]), *look, call("give_up", reason=case.reason, citations=cited)]
+    return [_search(task), *look, call("give_up", reason=case.reason, citations=cited)]
 
 
 def _brief_steps(env: WorkEnv) -> list[str]:
@@ -185,9 +185,9 @@ def _brief_steps(env: WorkEnv) -> list[str]:
     return [*actions, say(env, "python", reckoning), say(env, "submit", f"= {program}")]
 
 
-def _words(question: Question, case: Case) -> str:
-    """What to search for: the labels of the lines."""
-    return " ".join(dict.fromkeys(case.reported.structure.label(fact.line) for fact in question.operands))
+def _search(task: Task) -> str:
+    """Search for the words of the question: whether it has an answer is not known before something was read."""
+    return call("search", query=task.prompt[:200])
 
 
 def _document(task: Task) -> Document:

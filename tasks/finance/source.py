@@ -140,7 +140,7 @@ class FinanceTasks:
         shown = report(reported.structure.seed, reported.ledger.value_seed, blank.level, gap.blanks)
         return replace(
             blank,
-            family="unanswerable",
+            family="unanswerable" if self.family == "unanswerable" else pair.twin.family,  # else it would be told
             prompt=gap.text,
             structure=_structure(blank, reported, gap.reason, [gap.text]),
             files={"d1.html": render_html(shown.filing, shown.ledger)},

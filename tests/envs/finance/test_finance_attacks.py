@@ -87,7 +87,7 @@ def test_a_cell_that_was_not_read_does_not_count(env: WorkEnv, attack: str) -> N
         cited[0]["cell"] = f"{table}!r{int(row) + 1}c{column}"
     reward, _ = hand_in(env, task, look=attack != "never opened", citations=cited)
     assert reward == pytest.approx(0.2)
-    assert labels(env)["derivation_holds"] == "no_fact"
+    assert labels(env)["derivation_holds"] == "not_read"
     if attack != "another row":
         assert pays_citations(env.attempt, env.task)  # type: ignore[arg-type]
 

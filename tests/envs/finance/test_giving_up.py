@@ -109,6 +109,18 @@ def test_one_in_twelve_has_no_answer_and_as_many_are_twins() -> None:
     assert not any("reason" in source.sample(1, rng).hidden for _ in range(40))
 
 
+def test_nothing_that_is_told_before_tells_whether_there_is_an_answer(env: WorkEnv) -> None:
+    source, rng = FinanceTasks(), np.random.default_rng(6)
+    tasks = [source.sample(2, rng) for _ in range(60)]
+    without = next(task for task in tasks if "reason" in task.hidden)
+    told = [env.reset(options={"task": task})[1] for task in (without, tasks[0])]
+    assert told[0].keys() == told[1].keys()
+    assert told[0]["family"] == "lookup"
+    assert without.public.keys() == tasks[0].public.keys()
+    assert steps(without)[0].startswith("search ")
+    assert steps(tasks[0])[0].startswith(f'search {{"query": "{tasks[0].prompt[:20]}')
+
+
 def test_reasons_are_drawn_alike() -> None:
     source, rng = FinanceTasks("unanswerable"), np.random.default_rng(9)
     reasons = [source.sample(2, rng).hidden["reason"] for _ in range(80)]
