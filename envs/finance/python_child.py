@@ -15,11 +15,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 # Where it is installed pandas loads it, and it starts a thread: what is forked from must have none but its first. So
-# there is none here, and pandas is the same everywhere.
-sys.modules["pyarrow"] = cast("ModuleType", None)
+# there is none in a sandbox, and pandas is the same everywhere. Who imports this module by its full name keeps it.
+if not __name__.startswith("workgym."):
+    sys.modules["pyarrow"] = cast("ModuleType", None)
 
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
+import numpy as np
+import pandas as pd
 
 __all__ = ["Cell", "Tables", "main"]
 
