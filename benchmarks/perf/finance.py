@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from workgym.benchmarks.perf.finance_acting import call_python, judge_attempts, play
-from workgym.benchmarks.perf.finance_lines import Line, Skip
 from workgym.benchmarks.perf.finance_reading import Filings, build_index, generate, query_index, read_tables
+from workgym.benchmarks.perf.lines import Line, Skip
 
 __all__ = ["main"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from workgym.benchmarks.perf.finance_lines import Line, Skip, in_turn, ms, peer, ratio, value
 from workgym.benchmarks.perf.finqa_logic import equal_programs, execute, tokens_of
+from workgym.benchmarks.perf.lines import Line, Skip, in_turn, ms, peer, ratio, value
 from workgym.envs.domain import verdict_on
 from workgym.envs.env import WorkEnv
 from workgym.envs.finance.document import Document

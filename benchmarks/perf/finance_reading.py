@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from workgym.benchmarks.perf.finance_lines import Line, Skip, cpu_of, in_turn, ms, peer, ratio, value
+from workgym.benchmarks.perf.lines import Line, Skip, cpu_of, in_turn, ms, peer, ratio, value
 from workgym.envs.finance.document import Document, Page
 from workgym.envs.finance.html_document import read_html
 from workgym.envs.finance.library import Library

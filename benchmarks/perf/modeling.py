@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from workgym.benchmarks.perf.finance_lines import Line, Skip
+from workgym.benchmarks.perf.lines import Line, Skip
 from workgym.benchmarks.perf.modeling_lines import Cost, Effort, cost_of, medians, ratio, require, value
 from workgym.envs.domain import verdict_on
 from workgym.envs.modeling.env import make

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workgym.benchmarks.perf.finance_lines import Line, Skip, ms
+from workgym.benchmarks.perf.lines import Line, Skip, ms
 from workgym.envs.sandbox.census import descendants_of
 from workgym.tasks.extras import install_command
 

@@ -1,4 +1,4 @@
-"""How the measures of the finance domain are taken, and the lines that they are printed as."""
+"""How a measure is taken, ours and a peer's in turn, and the line that it is printed as."""
 
 from __future__ import annotations
 
