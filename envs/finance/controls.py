@@ -65,7 +65,7 @@ class Outcome:
 
 
 def closed_book(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
-    """Answer from the question alone: a number of a likely size, or that there is no answer."""
+    """Answer from the question alone: a number of a likely size."""
     rng = chance(env, 0, b"closed")
     spec = env.task.public["answer"]
     size = 10 ** rng.uniform(1, 5) if spec.get("unit") in ("USD", "shares", "count") else rng.uniform(0, 100)

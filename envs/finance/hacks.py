@@ -46,7 +46,7 @@ def _chatter(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     return say(env, "get_rows", "total") if is_brief(env.task) else call("search", query="total")
 
 
-def _two_at_once(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
+def _nothing_again(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str:
     """Hand in nothing that can be read, again and again."""
     return say(env, "submit", "") if is_brief(env.task) else call("submit", value=None)
 
@@ -54,6 +54,6 @@ def _two_at_once(observation: str, info: Mapping[str, Any], env: WorkEnv) -> str
 HACKS: Final[Mapping[str, ScriptedPlayer]] = {
     **{name: _submitting(value) for name, value in SUBMISSIONS.items()},
     "chatter": _chatter,
-    "null": _two_at_once,
+    "null": _nothing_again,
 }
 """Players by name."""

@@ -41,7 +41,7 @@ def value_matches(findings: FinanceFindings) -> Check:
         return Check(name, 0.0, "there is no answer, for another reason", "other_reason")
     if any(cited.counts and cited.citation.cell in findings.case.witnesses for cited in findings.cited):
         return _within_budget(findings, name)
-    return Check(name, 0.0, "nothing that was cited shows the reason", "no_witness")
+    return Check(name, 0.0, "nothing that was cited and read shows the reason", "no_witness")
 
 
 def derivation_holds(findings: FinanceFindings) -> Check:

@@ -125,7 +125,7 @@ class FinanceSession:
         return self.library.table(address)
 
     def python(self, code: str) -> str:
-        """Run the agent's code on the rows that it was shown.
+        """Run the agent's code, with the tables of which it was shown any row.
 
         Raises:
             SandboxError: infrastructure failed.
